@@ -261,7 +261,8 @@ func (s *Step) with(call func(c.Loader) error) error {
 // computed. A part's GlobalCount is that of the step with all its samples.
 //
 // Errors: ErrAborted for a rank that was given up; ErrTimeout naming the ranks that did not complete their parts;
-// ErrDataLoss where too many samples cannot be loaded; the cause of the context's end.
+// ErrPeerLost where the rank that keeps the queue is gone, after which there is to be another generation; ErrDataLoss
+// where too many samples cannot be loaded; the cause of the context's end.
 func (s *Step) Parts() iter.Seq2[*Batch, error] {
 	return func(yield func(*Batch, error) bool) {
 		for {
@@ -356,7 +357,8 @@ func (l *DynamicLoader) Quarantine() (items []Quarantined, err error) {
 	return items, err
 }
 
-// Close stops the loader's threads; calls that wait end with ErrAborted. A second Close does nothing.
+// Close stops the loader's threads, and leaves the generation: parts of a step that is not whole go to other ranks.
+// Calls that wait end with ErrAborted. A second Close does nothing.
 func (l *DynamicLoader) Close() error {
 	l.close()
 	return nil

@@ -43,10 +43,11 @@ struct DynamicLoaderOptions {
   // by one, before that is an error.
   int most_failures = 3;
   int most_quarantined = 1000;  // samples that may be left out; with one more a call fails
-  // A rank without a sign of life for so long is given up.
+  // A rank without a sign of life for so long is given up. Where that is who keeps the queue, and after at least 2 s,
+  // calls of the others throw Error(kTimeout).
   std::chrono::milliseconds lost_after{30000};
-  // Of next(), when ranks that live do not complete their parts. Of each answer of the store, but at least 2 s: where a
-  // call gets none, it and all later ones throw Error(kTimeout).
+  // Of next(), when ranks that live do not complete their parts. Of the store's answers, when the loader is made, and
+  // of those of who keeps the queue, but at least 2 s.
   std::chrono::milliseconds timeout{300000};
   // As in LoaderOptions. A part is computed without what is skipped, and the step's record says which samples those
   // were: they are left out again where the log is run again.
@@ -83,7 +84,11 @@ struct LeaseMembership {
 // counts once in the model that survives. A rank that was given up, but lives, gets Error(kAborted) from its next call
 // that reaches the others: next(), fail(), or next_step() after commit().
 //
-// Ranks share the queue of leases through the store, which is read and changed once or twice a micro-batch.
+// One rank keeps the queue of leases for all of a generation, in memory: the first that comes, which the others learn
+// from the store. They ask it over a connection, twice a micro-batch. Where it dies, calls of the others throw
+// Error(kPeerLost), and the next generation begins with the position and quarantine that its ranks bring. Who closes
+// its loader leaves the generation.
+//
 // One thread at a time; abort() from any. tandem::shutdown() stops it: then calls throw Error(kAborted).
 class TANDEM_API DynamicLoader {
  public:
@@ -110,13 +115,13 @@ class TANDEM_API DynamicLoader {
   void add_transform(std::shared_ptr<BatchTransform> transform);
 
   // Begins the step behind the one that was committed last. At an epoch's end, once, the answer is false. Throws what
-  // the others, or the store, answered to commit().
+  // the others answered to commit().
   bool next_step();
   // Another micro-batch of the step; nothing when all of the global batch is computed, by whichever ranks: then all
   // join the exchange. Asking for it says that the one before is computed. Blocks while others compute. Its
   // global_count is that of the step with all its samples. Errors: kAborted for a rank that was given up, and after
-  // abort(); kTimeout naming the ranks that did not complete their parts; kDataLoss where too many samples cannot be
-  // loaded; those of stores.
+  // abort(); kTimeout naming the ranks that did not complete their parts, or who keeps the queue where it is silent;
+  // kPeerLost where that is gone; kDataLoss where too many samples cannot be loaded.
   std::optional<LoadedBatch> next();
   // Instead of computing the part that next() gave last: `sample` of it cannot be computed. The part goes back, and the
   // sample's failures are counted as if it could not be loaded.

@@ -1,12 +1,12 @@
 // Who computes which part of a global batch, where faster ranks are to take more: the rules, without their transport.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <map>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "tandem/export.h"
@@ -44,8 +44,8 @@ struct Lease {
 };
 
 // The queue of a run's micro-batches, as a state that calls change: the same calls in the same order give the same
-// states, wherever they are made. Every call says in which generation (of the group of ranks) its rank lives; what
-// comes from an older one, or from a rank that was given up, changes nothing.
+// states. Every call says in which generation (of the group of ranks) its rank lives; what comes from an older one, or
+// from a rank that was given up, changes nothing.
 //
 // A step goes like this: ranks lease parts of the global batch, compute them and complete them until all are done, join
 // the exchange of gradients, also those that had no part, and commit the step together with the optimizer's. A part
@@ -73,9 +73,11 @@ class TANDEM_API LeaseQueue {
   Answer begin(std::int64_t generation, std::int32_t world_size, std::int64_t epoch, std::int64_t position,
                const std::vector<Quarantined>& quarantine);
 
-  // A part of `step` for `rank`. kWait, kWhole where none is free; also kWait before its turn, see steps_ahead.
+  // A part of `step` for `rank`; `epoch` and `step` are at least 0, here and below. kWait, kWhole where none is free;
+  // also kWait before its turn, see steps_ahead.
   Answer lease(std::int64_t generation, std::int32_t rank, std::int64_t epoch, std::int64_t step, Lease* out);
-  // A leased part is computed. Throws Error(kInvalidArgument) for a part that the rank does not hold, here and below.
+  // A leased part is computed. Throws Error(kInvalidArgument) for a part that the rank does not hold, here and below,
+  // and for counts that are not within it.
   // `samples`: of the part's, those that were not left out. `skipped`: which of them were so because they could not be
   // read.
   Answer complete(std::int64_t generation, std::int32_t rank, const Lease& part, std::int64_t samples,
@@ -106,9 +108,8 @@ class TANDEM_API LeaseQueue {
   const std::vector<Quarantined>& quarantine() const { return quarantine_; }
   bool is_lost(std::int32_t rank) const;
 
-  std::string bytes() const;
-  // Throws Error(kDataLoss) for what is no such state, kInvalidArgument for that of another plan.
-  static LeaseQueue parse(const LeasePlan& plan, std::string_view bytes);
+  // Throws Error(kInvalidArgument) that names what is different in the queue's own plan.
+  void require(const LeasePlan& plan) const;
 
  private:
   struct Part {
@@ -121,7 +122,11 @@ class TANDEM_API LeaseQueue {
   struct Step {
     std::int32_t turns = 0;
     std::vector<Part> parts;
+    std::size_t computed = 0;          // of them
+    std::size_t all_taken_before = 0;  // this one: none of those is free
     std::vector<CommittedStep::Skipped> skipped;  // of parts that are computed
+
+    bool is_whole() const { return computed == parts.size(); }
   };
   struct Failures {
     std::int64_t step = 0;  // of epoch_
@@ -136,10 +141,10 @@ class TANDEM_API LeaseQueue {
   std::int64_t current() const { return position_ / plan_.batch_size; }
   std::int64_t begin_of(std::int64_t step) const;
   std::int64_t size_of(std::int64_t step) const;  // of the global batch; 0 behind the last
+  std::int64_t size_of_part(std::int64_t step, std::int32_t micro) const;
   std::size_t parts_of(std::int64_t step) const;
-  static bool is_whole(const Step& step);
   CommittedStep record_of(std::int64_t step) const;
-  bool is_consistent() const;
+  void give_back(const Lease& part);
 
   LeasePlan plan_;
   std::int64_t generation_ = 0;  // none yet

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <netdb.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <poll.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -246,6 +247,35 @@ Connection await_listener(const std::string& host, std::uint16_t port, Clock::ti
         now - start < std::chrono::seconds(5) ? std::chrono::milliseconds(3) : std::chrono::milliseconds(50);
     std::this_thread::sleep_for(std::min<Clock::duration>(pause, deadline - now));
   }
+}
+
+Descriptor begin_to_connect(const Endpoint& remote, int* failure) {
+  const SocketAddress address = addresses_of(remote.address, remote.port).front();
+  Descriptor fd(socket(address.storage.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (fd.get() < 0) throw shortage(errno, "cannot make a socket to connect to " + to_string(remote));
+  *failure = connect(fd.get(), address.get(), address.size) == 0 || errno == EINPROGRESS ? 0 : errno;
+  return fd;
+}
+
+int outcome_of_connecting(int socket) {
+  int failure = 0;
+  socklen_t size = sizeof failure;
+  return getsockopt(socket, SOL_SOCKET, SO_ERROR, &failure, &size) == 0 ? failure : errno;
+}
+
+void send_at_once(int socket) {
+  const int on = 1;
+  setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+}
+
+// A datagram socket that is "connected" has looked up its way, and sent nothing.
+std::string local_address_towards(const Endpoint& remote) {
+  for (const auto& address : addresses_of(remote.address, remote.port)) {
+    const Descriptor fd(socket(address.storage.ss_family, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+    if (fd.get() < 0 || connect(fd.get(), address.get(), address.size) != 0) continue;
+    if (const auto local = local_name(fd.get())) return local->address;
+  }
+  return "";
 }
 
 bool is_refused(const Endpoint& endpoint) {

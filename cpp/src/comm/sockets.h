@@ -56,6 +56,18 @@ struct Connection {
 Connection await_listener(const std::string& host, std::uint16_t port, std::chrono::steady_clock::time_point deadline,
                           const std::function<void()>& check);
 
+// A socket that does not block and is about to connect to a numeric address: it can be written to once that is over.
+// *failure: errno's number where that failed at once, else 0. Throws Error (kIo) when this process can make no socket.
+Descriptor begin_to_connect(const Endpoint& remote, int* failure);
+// 0, or why the socket could not connect: errno's number.
+int outcome_of_connecting(int socket);
+
+// What is written to the connection goes at once, however little it is (TCP_NODELAY).
+void send_at_once(int socket);
+
+// This machine's address on the way to `remote`. Sends nothing. "" where there is no way.
+std::string local_address_towards(const Endpoint& remote);
+
 // Whether nothing listens there: one try is refused. False where that is not known, for no answer came in a second.
 // Throws Error (kIo) when this process can make no socket.
 bool is_refused(const Endpoint& endpoint);

@@ -1,124 +1,113 @@
 #include "elastic/lease_channel.h"
 
 #include <algorithm>
-#include <thread>
+#include <utility>
 
 #include "tandem/error.h"
 
 namespace tandem::elastic {
 namespace {
 
-constexpr char kQueue[] = "queue";
-constexpr char kNoQueue[] = "?";  // which is none
+using std::chrono::milliseconds;
 
-// The membership without its store, of which calls have a connection of their own.
-LeaseMembership checked_membership(LeaseMembership membership) {
-  const auto invalid = [](const std::string& message) { throw Error(ErrorCode::kInvalidArgument, message); };
-  if (!membership.store) invalid("ranks need a store to share a queue of leases");
-  if (membership.name.empty()) invalid("a loader needs a name among those that share a store");
-  if (membership.generation < 1 || membership.world_size < 1) {
-    invalid("generation and world_size of a membership must be at least 1");
-  }
-  if (membership.rank < 0 || membership.rank >= membership.world_size) {
-    invalid("rank " + std::to_string(membership.rank) + " is not within a world of " +
-            std::to_string(membership.world_size));
-  }
-  membership.store.reset();
-  return membership;
+constexpr milliseconds kLeastSilence{2000};
+constexpr milliseconds kShortestInterval{1}, kLongestInterval{60000};
+
+requests::RequestClient::Options options_of(const std::string& keeper, milliseconds lost_after, milliseconds timeout) {
+  requests::RequestClient::Options options;
+  options.server = keeper;
+  options.advice = kAdvice;
+  options.beat = LeaseMessage{0, BeatRequest()}.bytes();
+  options.silence = most_silence(lost_after, timeout);
+  options.interval = std::clamp(std::min(lost_after, options.silence) / 5, kShortestInterval, kLongestInterval);
+  return options;
 }
 
 }  // namespace
 
-LeaseChannel::LeaseChannel(const LeasePlan& plan, const LeaseMembership& membership, std::chrono::milliseconds timeout)
-    : plan_(plan), membership_(checked_membership(membership)), timeout_(timeout) {
-  const StoreLimit limit(end_of_call(), calls_);
-  try {
-    store_ = prefix_store("tandem/leases/" + membership_.name, membership.store->clone());
-  } catch (...) {
-    rethrow_store_error("a connection of a loader's own to the store");
-  }
+milliseconds most_silence(milliseconds lost_after, milliseconds timeout) {
+  return std::max(std::min(lost_after, timeout), kLeastSilence);
 }
 
-LeaseQueue LeaseChannel::update(const std::function<void(LeaseQueue&)>& change) {
+void throw_given_up(const LeaseRank& self, std::int64_t generation) {
+  throw Error(ErrorCode::kAborted,
+              "rank " + std::to_string(self.rank) + " of generation " + std::to_string(self.generation) +
+                  (generation == self.generation
+                       ? " was given up by the others, for it left, or gave no sign of life"
+                       : " is out of date: generation " + std::to_string(generation) + " has begun") +
+                  "; " + kAdvice);
+}
+
+LeaseChannel::LeaseChannel(const LeaseRank& self, const std::string& keeper, Descriptor connection,
+                           milliseconds lost_after, milliseconds timeout)
+    : self_(self), client_(std::move(connection), options_of(keeper, lost_after, timeout)) {}
+
+LeaseReply LeaseChannel::call(decltype(LeaseMessage::request) request) {
+  LeaseMessage message{0, std::move(request)};
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    message.known = static_cast<std::uint32_t>(quarantine_.size());
+  }
+  LeaseReply reply = LeaseReply::parse(client_.call(message.bytes()));
+  if (reply.answer == Answer::kStale) throw_given_up(self_, reply.generation);
+  if (!reply.quarantine.empty()) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    // Another thread's answer may have brought some of them.
+    for (std::size_t i = 0; i < reply.quarantine.size(); ++i) {
+      if (reply.first_quarantined + i == quarantine_.size()) quarantine_.push_back(std::move(reply.quarantine[i]));
+    }
+  }
+  return reply;
+}
+
+void LeaseChannel::begin(const LeasePlan& plan, std::int64_t epoch, std::int64_t position,
+                         const std::vector<Quarantined>& quarantine) {
+  BeginRequest request{plan, self_.generation, self_.rank, self_.world_size, epoch, position, quarantine};
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    quarantine_ = quarantine;
+  }
+  call(std::move(request));
+}
+
+LeaseChannel::Answer LeaseChannel::lease(std::int64_t epoch, std::int64_t step, Lease* out) {
+  const LeaseReply reply = call(PartRequest{epoch, step});
+  if (reply.answer != Answer::kDone) return reply.answer;
+  if (!reply.part || reply.part->epoch != epoch || reply.part->step != step) {
+    throw Error(ErrorCode::kDataLoss, "who keeps the queue of leases gave no part of step " + std::to_string(step));
+  }
+  *out = *reply.part;
+  return Answer::kDone;
+}
+
+void LeaseChannel::complete(const Lease& part, std::int64_t samples,
+                            const std::vector<CommittedStep::Skipped>& skipped) {
+  call(CompleteRequest{part, samples, skipped});
+}
+
+void LeaseChannel::fail(const Lease& part, std::int64_t sample, const std::string& reason) {
+  call(FailRequest{part, sample, reason});
+}
+
+CommittedStep LeaseChannel::record(std::int64_t epoch, std::int64_t step) {
+  LeaseReply reply = call(RecordRequest{epoch, step});
+  if (!reply.record) {
+    throw Error(ErrorCode::kDataLoss, "who keeps the queue of leases gave no record of step " + std::to_string(step));
+  }
+  return *std::move(reply.record);
+}
+
+void LeaseChannel::commit(std::int64_t epoch, std::int64_t step) {
+  call(CommitRequest{epoch, step});
+}
+
+std::map<std::int32_t, int> LeaseChannel::holders(std::int64_t epoch, std::int64_t step) {
+  return call(HoldersRequest{epoch, step}).holders;
+}
+
+std::vector<Quarantined> LeaseChannel::quarantine() const {
   const std::lock_guard<std::mutex> lock(mutex_);
-  if (unknown_) throw Error(*unknown_);
-  for (int attempt = 0;; ++attempt) {
-    // Whoever is always late lets the others be done.
-    if (attempt > 1) std::this_thread::sleep_for(std::chrono::microseconds(100) * std::min(attempt, 50));
-    LeaseQueue queue = known_.empty() ? LeaseQueue(plan_) : LeaseQueue::parse(plan_, known_);
-    change(queue);
-    const std::string wanted = queue.bytes();
-    if (wanted == known_) {  // as far as it was known
-      const std::string before = known_;
-      known_ = read(end_of_call());
-      if (known_ == before) return queue;
-      continue;
-    }
-    std::string now;
-    try {
-      now = exchange(known_, wanted, end_of_call());
-    } catch (const Error& error) {
-      unknown_ = error;
-      throw;
-    }
-    if (now == wanted) {
-      known_ = std::move(now);
-      return queue;
-    }
-    if (now == known_) lost();  // so stores answer for a key that is not there
-    known_ = std::move(now);
-  }
-}
-
-LeaseQueue LeaseChannel::read() {
-  return LeaseQueue::parse(plan_, read(end_of_call()));
-}
-
-LeaseQueue LeaseChannel::read_for_message() {
-  return LeaseQueue::parse(plan_, read(Clock::now()));
-}
-
-// A get would wait for a key that is not there.
-std::string LeaseChannel::read(Clock::time_point deadline) {
-  std::string stored = exchange(kNoQueue, kNoQueue, deadline);
-  if (stored == kNoQueue) lost();
-  return stored;
-}
-
-std::string LeaseChannel::exchange(const std::string& expected, const std::string& wanted,
-                                   Clock::time_point deadline) {
-  const StoreLimit limit(deadline, calls_);
-  try {
-    return store_->compareSet(kQueue, expected, wanted);
-  } catch (...) {
-    rethrow_store_error("a look at, or a change of, the queue of leases");
-  }
-}
-
-void LeaseChannel::lost() const {
-  throw Error(ErrorCode::kDataLoss, "the store has lost the queue of leases of '" + membership_.name +
-                                        "'; was it deleted, or the store started again?");
-}
-
-std::string LeaseChannel::beat_key(std::int32_t rank) const {
-  return "alive/" + std::to_string(membership_.generation) + "/" + std::to_string(rank);
-}
-
-void LeaseChannel::beat() {
-  add(membership_.rank, 1, "a sign of life");
-}
-
-std::int64_t LeaseChannel::beats(std::int32_t rank) {
-  return add(rank, 0, "a look at rank " + std::to_string(rank) + "'s sign of life");
-}
-
-std::int64_t LeaseChannel::add(std::int32_t rank, std::int64_t beats, const std::string& what) {
-  const StoreLimit limit(end_of_call(), calls_);
-  try {
-    return store_->add(beat_key(rank), beats);
-  } catch (...) {
-    rethrow_store_error(what);
-  }
+  return quarantine_;
 }
 
 }  // namespace tandem::elastic

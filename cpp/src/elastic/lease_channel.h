@@ -1,68 +1,69 @@
-// The lease queue of a run, shared through a store: each call reads the queue, changes it and stores it, unless another
-// rank did so first; then it tries again.
+// What a rank asks the one that keeps the queue of leases.
 #pragma once
 
 #include <chrono>
 #include <functional>
-#include <memory>
+#include <map>
 #include <mutex>
-#include <optional>
 #include <string>
+#include <vector>
 
-#include "comm/store/store_limit.h"
-#include "tandem/dynamic_loader.h"
-#include "tandem/error.h"
-#include "tandem/lease_queue.h"
-#include "tandem/store.h"
+#include "base/descriptor.h"
+#include "comm/requests/request_client.h"
+#include "elastic/lease_messages.h"
 
 namespace tandem::elastic {
 
-// Thread-safe. Has a connection of its own to the store: another thread's long wait holds nobody up here.
+// Which rank of which generation this is.
+struct LeaseRank {
+  std::int64_t generation = 1;
+  std::int32_t rank = 0;
+  std::int32_t world_size = 1;
+};
+
+// Thread-safe. Its calls throw Error(kAborted) once this rank does not count any more, what LeaseQueue throws, and the
+// errors of RequestClient once who keeps the queue is lost.
 class LeaseChannel {
  public:
-  // `timeout`: of each answer of the store, which has a few seconds at least. Throws Error(kInvalidArgument) for a
-  // membership that cannot be, and the errors of stores, here and below. A change of which nobody knows whether it was
-  // made is the last one: later changes throw its error.
-  LeaseChannel(const LeasePlan& plan, const LeaseMembership& membership, std::chrono::milliseconds timeout);
+  using Answer = LeaseQueue::Answer;
 
-  // Makes `change`, perhaps several times, each time on the queue as it is then; gives the queue as it is after.
-  // Throws what `change` throws.
-  LeaseQueue update(const std::function<void(LeaseQueue&)>& change);
-  LeaseQueue read();
-  // For messages of errors: gives up after a few seconds.
-  LeaseQueue read_for_message();
+  // `keeper`: who keeps the queue, for errors. `connection` is one to it.
+  LeaseChannel(const LeaseRank& self, const std::string& keeper, Descriptor connection,
+               std::chrono::milliseconds lost_after, std::chrono::milliseconds timeout);
 
-  // Counts a heartbeat of this rank.
-  void beat();
-  // How many heartbeats `rank` has sent.
-  std::int64_t beats(std::int32_t rank);
+  // Begins the generation, or joins it; before all else.
+  void begin(const LeasePlan& plan, std::int64_t epoch, std::int64_t position,
+             const std::vector<Quarantined>& quarantine);
+  Answer lease(std::int64_t epoch, std::int64_t step, Lease* out);
+  void complete(const Lease& part, std::int64_t samples, const std::vector<CommittedStep::Skipped>& skipped);
+  void fail(const Lease& part, std::int64_t sample, const std::string& reason);
+  CommittedStep record(std::int64_t epoch, std::int64_t step);
+  void commit(std::int64_t epoch, std::int64_t step);
+  std::map<std::int32_t, int> holders(std::int64_t epoch, std::int64_t step);
 
-  // Calls, also later ones, end within a second, with Error(kAborted) where the store does not answer. From any thread.
-  void interrupt() { calls_->interrupt(); }
-
-  std::int64_t generation() const { return membership_.generation; }
-  std::int32_t rank() const { return membership_.rank; }
-  std::int32_t world_size() const { return membership_.world_size; }
+  // As of the last answer.
+  std::vector<Quarantined> quarantine() const;
+  // As RequestClient has them.
+  void on_wake(std::function<void()> woken) { client_.on_wake(std::move(woken)); }
+  void interrupt() { client_.interrupt(); }
 
  private:
-  using Clock = StoreLimit::Clock;
+  LeaseReply call(decltype(LeaseMessage::request) request);
 
-  std::string read(Clock::time_point deadline);
-  // What is stored then; `expected` where nothing is, unless that is empty.
-  std::string exchange(const std::string& expected, const std::string& wanted, Clock::time_point deadline);
-  Clock::time_point end_of_call() const { return Clock::now() + timeout_; }
-  std::int64_t add(std::int32_t rank, std::int64_t beats, const std::string& what);
-  [[noreturn]] void lost() const;
-  std::string beat_key(std::int32_t rank) const;
-
-  const LeasePlan plan_;
-  const LeaseMembership membership_;  // without the store
-  const std::chrono::milliseconds timeout_;
-  const std::shared_ptr<StoreInterrupt> calls_ = std::make_shared<StoreInterrupt>();
-  Store store_;                   // of this object alone
-  std::mutex mutex_;              // of changes
-  std::optional<Error> unknown_;  // of a change that may have been made
-  std::string known_;             // the queue's bytes as they were seen last; "" when there is none yet
+  const LeaseRank self_;
+  mutable std::mutex mutex_;
+  std::vector<Quarantined> quarantine_;
+  requests::RequestClient client_;
 };
+
+// How long who keeps the queue may be silent: a machine may be busy, whatever the options say.
+std::chrono::milliseconds most_silence(std::chrono::milliseconds lost_after, std::chrono::milliseconds timeout);
+
+// What to do once this generation is over, for errors.
+constexpr char kAdvice[] =
+    "form a new group, take the model, state and quarantine of a rank in it, and make a new loader";
+
+// That a rank does not count any more: where `generation` is its own, for the others gave it up.
+[[noreturn]] void throw_given_up(const LeaseRank& self, std::int64_t generation);
 
 }  // namespace tandem::elastic

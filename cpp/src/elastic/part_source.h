@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -11,7 +12,8 @@
 
 namespace tandem::elastic {
 
-// Thread-safe. Calls throw Error(kAborted) once this rank does not count any more, and the errors of stores.
+// Thread-safe. Calls throw Error(kAborted) once this rank does not count any more, and kPeerLost or kTimeout once who
+// keeps the queue is lost.
 class PartSource {
  public:
   using Answer = LeaseQueue::Answer;
@@ -26,7 +28,10 @@ class PartSource {
   // Of a step of which all parts are computed.
   virtual CommittedStep record(std::int64_t epoch, std::int64_t step) = 0;
   virtual void commit(std::int64_t epoch, std::int64_t step) = 0;
-  // Calls that wait for a store that does not answer end soon, also later ones; from any thread.
+  // Calls `changed`, on a thread of this source's own, when what lease() answered with kWait may be another answer now,
+  // and when calls fail from now on. The one before is not running when this returns; not to be called by it.
+  virtual void on_change(std::function<void()>) {}
+  // Calls to who keeps the queue, where it does not answer, end soon, also later ones; from any thread.
   virtual void interrupt() {}
   // Whom the step waits for, for messages.
   virtual std::string missing(std::int64_t epoch, std::int64_t step) = 0;
@@ -41,8 +46,7 @@ struct RunStart {
   std::vector<Quarantined> quarantine;
 };
 
-// Begins, or joins, the generation. Its own thread says that this rank lives, and gives up the next one where that does
-// not. `timeout`: of the store's answers.
+// Begins, or joins, the generation. `timeout`: of the store's answers, and of who keeps the queue.
 std::unique_ptr<PartSource> shared_parts(const LeasePlan& plan, const LeaseMembership& membership,
                                          std::chrono::milliseconds lost_after, std::chrono::milliseconds timeout,
                                          const RunStart& start);

@@ -12,10 +12,6 @@ namespace {
 
 using Answer = LeaseQueue::Answer;
 using loader::LoaderCounts;
-using std::chrono::milliseconds;
-
-// Between looks at what others do, with the program waiting and without.
-constexpr milliseconds kSoon{2}, kLater{20};
 
 PartThreads::Place place_of(const MadePart& part) {
   return {part.lease.epoch, part.lease.step};
@@ -25,9 +21,16 @@ PartThreads::Place place_of(const MadePart& part) {
 
 PartThreads::PartThreads(PartSource& source, const Options& options, std::shared_ptr<loader::DeviceCopies> copies,
                          Place first)
-    : source_(source), options_(options), copies_(std::move(copies)), leasing_(first) {}
+    : source_(source), options_(options), copies_(std::move(copies)), leasing_(first) {
+  source_.on_change([this] {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    ++changes_;
+    changed_.notify_all();
+  });
+}
 
 PartThreads::~PartThreads() {
+  source_.on_change(nullptr);
   stop();
 }
 
@@ -189,7 +192,7 @@ void PartThreads::lease_one(std::unique_lock<std::mutex>& lock, std::multiset<Pl
   const Place step = leasing_;
   const bool urgent = is_asked();
   const bool may_be_ahead = !urgent && !has_failed({step.first, step.second + 1});
-  const long completed = completed_;
+  const long completed = completed_, changes = changes_;
   lock.unlock();
   Lease lease;
   Answer answer = source_.lease(step.first, step.second, &lease);
@@ -211,8 +214,10 @@ void PartThreads::lease_one(std::unique_lock<std::mutex>& lock, std::multiset<Pl
   }
   lock.lock();
   if (waits) {
-    changed_.wait_for(lock, urgent ? kSoon : kLater,
-                      [&] { return stopping_ || completed_ != completed || leasing_ != step; });
+    changed_.wait(lock, [&] {
+      const bool may_be_ahead_now = urgent && !is_asked();
+      return stopping_ || completed_ != completed || changes_ != changes || leasing_ != step || may_be_ahead_now;
+    });
   } else if (leasing_ == step) {
     leasing_ = answer == Answer::kEnd ? Place(step.first + 1, 0) : Place(step.first, step.second + 1);
   }

@@ -94,6 +94,7 @@ class PartThreads {
   Place leasing_;                   // the step whose parts are leased; those before it have none left
   std::optional<Place> asked_;      // the step that next() waits for
   long completed_ = 0;              // counts calls of next(), each of which may have completed a step's last part
+  long changes_ = 0;                // counts those of the source
   std::exception_ptr failure_;
   Place failed_;  // where that is; steps before it are made as ever
   loader::LoaderCounts counts_;

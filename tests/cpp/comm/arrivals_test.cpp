@@ -44,8 +44,8 @@ Descriptor knock(std::uint16_t port) {
 
 // Two ranks that connect a failure channel. Each gets the other's addresses.
 struct Pair {
-  hosts::FailureListener sockets[2] = {hosts::FailureListener("127.0.0.1"), hosts::FailureListener("127.0.0.1")};
-  const std::vector<hosts::FailureAddress> addresses = {sockets[0].address(), sockets[1].address()};
+  net::GuardedListener sockets[2] = {net::GuardedListener("127.0.0.1"), net::GuardedListener("127.0.0.1")};
+  const std::vector<net::GuardedAddress> addresses = {sockets[0].address(), sockets[1].address()};
 
   std::uint16_t port() const { return addresses[0].endpoint.port; }
   std::vector<Descriptor> connect(int rank, milliseconds timeout) {

@@ -165,15 +165,71 @@ TEST(DynamicLostRanks, TwoLoadersShareAStore) {
   EXPECT_EQ(other.steps(), static_steps(std::make_shared<Numbers>(7), 3, 1, Tail::kShort));
 }
 
-TEST(DynamicLostRanks, AStoreThatLostTheQueueIsAnError) {
+// The store tells ranks where their queue is, and nothing after that.
+TEST(DynamicLostRanks, AStoreThatIsGoneIsNotMissed) {
+  TCPStoreOptions server;
+  server.is_server = true;
+  auto serves = tcp_store("127.0.0.1", 0, server);
+  Store store = tcp_store("127.0.0.1", store_port(serves));
+  const auto data = std::make_shared<Numbers>(12);
+  DynamicLoader loader(data, options_of(4, 2), {store, 1, 0, 1});
+  store.reset();
+  serves.reset();
+  Ledger ledger;
+  Exchange alone(1);
+  train(loader, 1, alone, &ledger);
+  EXPECT_EQ(ledger.steps(), static_steps(data, 4, 1, Tail::kShort));
+}
+
+// Who keeps the queue leaves while others still ask: no exchange holds it up, as in an evaluation.
+TEST(DynamicLostRanks, WhoKeepsTheQueueMayLeaveFirst) {
+  const auto data = std::make_shared<Numbers>(8);
   const Store store = hash_store();
-  DynamicLoaderOptions options = options_of(4, 2);
+  DynamicLoaderOptions options = options_of(8, 4);
   options.prefetch = 0;
-  DynamicLoader loader(std::make_shared<Numbers>(8), options, {store, 1, 0, 1});
-  loader.next_step();
-  ASSERT_TRUE(loader.next().has_value());
-  ASSERT_TRUE(store->deleteKey("tandem/leases/loader/queue"));
-  EXPECT_ERROR(loader.next(), ErrorCode::kDataLoss, "lost the queue of leases of 'loader'");
+  auto keeper = std::make_unique<DynamicLoader>(data, options, LeaseMembership{store, 1, 0, 2});
+  DynamicLoader other(data, options, {store, 1, 1, 2});
+  other.next_step();
+  ASSERT_TRUE(other.next().has_value());
+  keeper->next_step();
+  ASSERT_TRUE(keeper->next().has_value());
+  std::thread computes([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    EXPECT_FALSE(other.next().has_value());
+  });
+  EXPECT_FALSE(keeper->next().has_value());
+  keeper->commit();
+  keeper.reset();
+  computes.join();
+  EXPECT_EQ(other.global_count(), 8);
+  other.commit();
+  EXPECT_FALSE(other.next_step());
+  EXPECT_EQ(other.epoch(), 1);
+}
+
+// Without another generation: all ranks of this one have left, and come with the same position.
+TEST(DynamicLostRanks, AQueueWhoseKeeperIsGoneIsBegunAgain) {
+  const auto data = std::make_shared<Numbers>(12);
+  const Store store = hash_store();
+  std::string state;
+  {
+    DynamicLoader loader(data, options_of(4, 2), {store, 1, 0, 1});
+    loader.next_step();
+    while (loader.next()) {
+    }
+    loader.commit();
+    state = loader.state();
+    loader.next_step();
+    loader.next();
+  }
+  DynamicLoader again(data, options_of(4, 2), {store, 1, 0, 1}, state);
+  EXPECT_EQ(again.step(), 1);
+  Ledger ledger;
+  Exchange alone(1);
+  train(again, 1, alone, &ledger);
+  auto expected = static_steps(data, 4, 1, Tail::kShort);
+  expected.erase(expected.begin());
+  EXPECT_EQ(ledger.steps(), expected);
 }
 
 }  // namespace

@@ -12,10 +12,10 @@ std::vector<shm::Descriptor> connect_failure_channel(const shm::Connecting& conn
   };
   GroupBootstrap& bootstrap = connecting.bootstrap;
   if (devices.endpoints().empty()) throw Error(ErrorCode::kInternal, "Gloo does not say where it listens");
-  const FailureListener socket(devices.endpoints().front().address);
-  std::vector<FailureAddress> addresses;
+  const net::GuardedListener socket(devices.endpoints().front().address);
+  std::vector<net::GuardedAddress> addresses;
   for (const std::string& bytes : bootstrap.all_gather(socket.address().encode())) {
-    addresses.push_back(FailureAddress::decode(bytes));
+    addresses.push_back(net::GuardedAddress::decode(bytes));
   }
   const auto deadline = FailureChannel::Clock::now() + bootstrap.options().timeout;
   return FailureChannel::connect(bootstrap.rank(), addresses, socket, bootstrap.options().name, deadline, check);

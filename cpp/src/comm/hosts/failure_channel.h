@@ -13,35 +13,11 @@
 #include <thread>
 #include <vector>
 
+#include "comm/guarded_listener.h"
 #include "comm/shm/segment.h"
-#include "comm/sockets.h"
 #include "tandem/error.h"
 
 namespace tandem::hosts {
-
-// Where a rank's failure channel can be connected to, and with which password.
-struct FailureAddress {
-  net::Endpoint endpoint;
-  std::string password;
-
-  std::string encode() const;
-  static FailureAddress decode(const std::string& text);
-};
-
-// Listens for the failure channels of one group.
-class FailureListener {
- public:
-  static constexpr std::size_t kPasswordBytes = 32;
-
-  // On this address of the machine. Throws Error (kIo).
-  explicit FailureListener(const std::string& address);
-  const FailureAddress& address() const { return address_; }
-  int descriptor() const { return socket_.get(); }
-
- private:
-  shm::Descriptor socket_;
-  FailureAddress address_;
-};
 
 // A rank that fails sends all others the reason at once, whatever they wait for; so they need not wait for their own
 // timeouts, and know the cause. One that closes the group in peace sends that, and after which collective. Thread-safe.
@@ -51,8 +27,8 @@ class FailureChannel : public std::enable_shared_from_this<FailureChannel> {
 
   // Connects `rank` to all others. `group` is for errors. Errors: kTimeout and kPeerLost name ranks; what `check`,
   // which is called while it waits, throws.
-  static std::vector<shm::Descriptor> connect(int rank, const std::vector<FailureAddress>& addresses,
-                                              const FailureListener& socket, const std::string& group,
+  static std::vector<shm::Descriptor> connect(int rank, const std::vector<net::GuardedAddress>& addresses,
+                                              const net::GuardedListener& socket, const std::string& group,
                                               Clock::time_point deadline, const std::function<void()>& check);
 
   // What connect() gave.

@@ -43,7 +43,7 @@ class DeadlineStore final : public c10d::Store {
   // Connects to a server that `server` keeps alive where it is in this process.
   DeadlineStore(StorePlace place, std::chrono::milliseconds timeout, std::shared_ptr<Server> server);
 
-  std::uint16_t port() const { return place_.endpoint.port; }
+  const net::Endpoint& endpoint() const { return place_.endpoint; }
   // Whether the connection has ended on the server's side. Asks nobody.
   bool has_lost_server();
   // Of a store that was told their number: waits until all workers have connected.

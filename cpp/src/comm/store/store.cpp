@@ -7,6 +7,7 @@
 #include "comm/store/deadline_file_store.h"
 #include "comm/store/deadline_store.h"
 #include "comm/store/interruptible_store.h"
+#include "comm/store/store_endpoint.h"
 #include "tandem/error.h"
 
 namespace tandem {
@@ -28,6 +29,10 @@ Store prefix_store(const std::string& prefix, const Store& store) {
 }
 
 std::uint16_t store_port(const Store& store) {
+  return store_endpoint(store).port;
+}
+
+net::Endpoint store_endpoint(const Store& store) {
   Store base = store;
   for (;;) {
     if (auto* prefix = dynamic_cast<c10d::PrefixStore*>(base.get())) {
@@ -38,9 +43,9 @@ std::uint16_t store_port(const Store& store) {
       break;
     }
   }
-  if (const auto* tcp = dynamic_cast<const DeadlineStore*>(base.get())) return tcp->port();
+  if (const auto* tcp = dynamic_cast<const DeadlineStore*>(base.get())) return tcp->endpoint();
   const auto* of_libtorch = dynamic_cast<const c10d::TCPStore*>(base.get());
-  return of_libtorch ? of_libtorch->getPort() : 0;
+  return of_libtorch ? net::Endpoint{of_libtorch->getHost(), of_libtorch->getPort()} : net::Endpoint();
 }
 
 bool is_store_timeout(const c10::Error& error) {

@@ -5,19 +5,15 @@
 #include <utility>
 
 #include "base/invalid.h"
-#include "base/packed.h"
 #include "tandem/error.h"
 
 namespace tandem {
 namespace {
 
 constexpr std::size_t kLongestReason = 500;
-constexpr std::int64_t kMostParts = 65536;  // of a step: each call of a rank stores the whole queue
+constexpr std::int64_t kMostParts = 65536;  // of a step, whose record each rank gets
 constexpr std::int64_t kLargestBatch = std::int64_t{1} << 48;
-
-[[noreturn]] void damaged(const std::string& what) {
-  throw Error(ErrorCode::kDataLoss, what);
-}
+constexpr std::int64_t kLastEpoch = std::int64_t{1} << 48;
 
 // As much of it as is kept, with what is no UTF-8 replaced: a quarantine is the same after its JSON.
 std::string kept(const std::string& reason) {
@@ -54,61 +50,6 @@ std::string place(std::int64_t epoch, std::int64_t position) {
   return "position " + std::to_string(position) + " of epoch " + std::to_string(epoch);
 }
 
-void pack(Packer& out, const std::vector<Quarantined>& items) {
-  out << static_cast<std::uint32_t>(items.size());
-  for (const Quarantined& item : items) out << item.sample << item.epoch << item.step << item.failures << item.reason;
-}
-
-std::vector<Quarantined> unpack_quarantine(Unpacker& in) {
-  std::vector<Quarantined> items(in.count(3 * sizeof(std::int64_t)));
-  for (Quarantined& item : items) {
-    item.sample = in.take<std::int64_t>();
-    item.epoch = in.take<std::int64_t>();
-    item.step = in.take<std::int64_t>();
-    item.failures = in.take<std::int32_t>();
-    item.reason = in.text();
-  }
-  return items;
-}
-
-void pack(Packer& out, const std::vector<CommittedStep::Skipped>& runs) {
-  out << static_cast<std::uint32_t>(runs.size());
-  for (const auto& run : runs) out << run.micro << run.first << run.count;
-}
-
-std::vector<CommittedStep::Skipped> unpack_skipped(Unpacker& in) {
-  std::vector<CommittedStep::Skipped> runs(in.count(sizeof(std::int32_t) + 2 * sizeof(std::int64_t)));
-  for (auto& run : runs) {
-    run.micro = in.take<std::int32_t>();
-    run.first = in.take<std::int64_t>();
-    run.count = in.take<std::int64_t>();
-  }
-  return runs;
-}
-
-void pack(Packer& out, const CommittedStep& step) {
-  out << step.generation << step.epoch << step.step << static_cast<std::uint32_t>(step.parts.size());
-  for (const auto& part : step.parts) out << part.micro << part.rank << part.samples;
-  pack(out, step.left_out);
-  pack(out, step.skipped);
-}
-
-CommittedStep unpack_step(Unpacker& in) {
-  CommittedStep step;
-  step.generation = in.take<std::int64_t>();
-  step.epoch = in.take<std::int64_t>();
-  step.step = in.take<std::int64_t>();
-  step.parts.resize(in.count(2 * sizeof(std::int32_t) + sizeof(std::int64_t)));
-  for (auto& part : step.parts) {
-    part.micro = in.take<std::int32_t>();
-    part.rank = in.take<std::int32_t>();
-    part.samples = in.take<std::int64_t>();
-  }
-  step.left_out = unpack_quarantine(in);
-  step.skipped = unpack_skipped(in);
-  return step;
-}
-
 }  // namespace
 
 LeaseQueue::LeaseQueue(const LeasePlan& plan) : plan_(plan) {
@@ -142,10 +83,16 @@ std::int64_t LeaseQueue::begin_of(std::int64_t step) const {
 }
 
 std::int64_t LeaseQueue::size_of(std::int64_t step) const {
+  // Asked for by other processes, whatever they have in mind.
+  if (step - origin_ / plan_.batch_size > (plan_.positions - origin_) / plan_.batch_size) return 0;
   const std::int64_t left = plan_.positions - begin_of(step);
   if (left >= plan_.batch_size) return plan_.batch_size;
   if (left <= 0 || plan_.tail == Tail::kDrop) return 0;
   return plan_.tail == Tail::kRepeat ? plan_.batch_size : left;
+}
+
+std::int64_t LeaseQueue::size_of_part(std::int64_t step, std::int32_t micro) const {
+  return std::min(plan_.micro_batch, size_of(step) - micro * plan_.micro_batch);
 }
 
 std::size_t LeaseQueue::parts_of(std::int64_t step) const {
@@ -163,7 +110,9 @@ bool LeaseQueue::is_stale(std::int64_t generation, std::int32_t rank) const {
 LeaseQueue::Answer LeaseQueue::begin(std::int64_t generation, std::int32_t world_size, std::int64_t epoch,
                                      std::int64_t position, const std::vector<Quarantined>& quarantine) {
   if (generation < 1 || world_size < 1) invalid("generation and world_size must be at least 1");
-  if (epoch < 0 || position < 0 || position > plan_.positions) invalid("there is no " + place(epoch, position));
+  if (epoch < 0 || epoch > kLastEpoch || position < 0 || position > plan_.positions) {
+    invalid("there is no " + place(epoch, position));
+  }
   if (static_cast<std::int64_t>(quarantine.size()) > plan_.most_quarantined) {
     invalid(std::to_string(quarantine.size()) + " samples are in quarantine, but most_quarantined is " +
             std::to_string(plan_.most_quarantined));
@@ -217,11 +166,6 @@ const LeaseQueue::Step* LeaseQueue::find(std::int64_t step) const {
   return &steps_[static_cast<std::size_t>(ahead)];
 }
 
-bool LeaseQueue::is_whole(const Step& step) {
-  return std::all_of(step.parts.begin(), step.parts.end(),
-                     [](const Part& part) { return part.state == Part::kComputed; });
-}
-
 LeaseQueue::Answer LeaseQueue::look(std::int64_t generation, std::int32_t rank, std::int64_t epoch,
                                     std::int64_t step) const {
   if (is_stale(generation, rank)) return Answer::kStale;
@@ -230,7 +174,7 @@ LeaseQueue::Answer LeaseQueue::look(std::int64_t generation, std::int32_t rank, 
   if (step < current()) return Answer::kWhole;
   if (size_of(step) == 0) return Answer::kEnd;
   const Step* opened = find(step);
-  return opened && is_whole(*opened) ? Answer::kWhole : Answer::kWait;
+  return opened && opened->is_whole() ? Answer::kWhole : Answer::kWait;
 }
 
 LeaseQueue::Answer LeaseQueue::lease(std::int64_t generation, std::int32_t rank, std::int64_t epoch, std::int64_t step,
@@ -239,13 +183,15 @@ LeaseQueue::Answer LeaseQueue::lease(std::int64_t generation, std::int32_t rank,
   if (answer != Answer::kWait || epoch != epoch_) return answer;
   Step* opened = open(step);
   if (!opened) return Answer::kWait;
-  const auto free = std::find_if(opened->parts.begin(), opened->parts.end(),
-                                 [](const Part& part) { return part.state == Part::kFree; });
+  const auto first = opened->parts.begin() + static_cast<std::ptrdiff_t>(opened->all_taken_before);
+  const auto free =
+      std::find_if(first, opened->parts.end(), [](const Part& part) { return part.state == Part::kFree; });
+  opened->all_taken_before = static_cast<std::size_t>(free - opened->parts.begin());
   if (free == opened->parts.end()) return Answer::kWait;
   *free = {Part::kLeased, rank, opened->turns++, 0};
   const auto number = static_cast<std::int32_t>(free - opened->parts.begin());
   const std::int64_t before = number * plan_.micro_batch;
-  *out = {epoch, step, number, begin_of(step) + before, std::min(plan_.micro_batch, size_of(step) - before)};
+  *out = {epoch, step, number, begin_of(step) + before, size_of_part(step, number)};
   return Answer::kDone;
 }
 
@@ -262,14 +208,32 @@ LeaseQueue::Part& LeaseQueue::held(std::int32_t rank, const Lease& lease) {
           std::to_string(lease.step) + " of epoch " + std::to_string(lease.epoch));
 }
 
+void LeaseQueue::give_back(const Lease& lease) {
+  Step& step = steps_[static_cast<std::size_t>(lease.step - current())];
+  const auto number = static_cast<std::size_t>(lease.micro);
+  step.parts[number] = {};
+  step.all_taken_before = std::min(step.all_taken_before, number);
+}
+
 LeaseQueue::Answer LeaseQueue::complete(std::int64_t generation, std::int32_t rank, const Lease& lease,
                                         std::int64_t samples, const std::vector<CommittedStep::Skipped>& skipped) {
   if (is_stale(generation, rank)) return Answer::kStale;
   Part& part = held(rank, lease);
+  const std::int64_t size = size_of_part(lease.step, lease.micro);
+  const bool are_within = std::all_of(skipped.begin(), skipped.end(), [&](const CommittedStep::Skipped& run) {
+    return run.micro == lease.micro && run.first >= 0 && run.count >= 0 && run.first <= size &&
+           run.count <= size - run.first;
+  });
+  if (samples < 0 || samples > size || !are_within) {
+    invalid("part " + std::to_string(lease.micro) + " of step " + std::to_string(lease.step) + " has " +
+            std::to_string(size) + " samples; what was computed, " + std::to_string(samples) +
+            ", and what was skipped must be within it");
+  }
   part.state = Part::kComputed;
   part.samples = samples;
-  auto& runs = steps_[static_cast<std::size_t>(lease.step - current())].skipped;
-  runs.insert(runs.end(), skipped.begin(), skipped.end());
+  Step& step = steps_[static_cast<std::size_t>(lease.step - current())];
+  ++step.computed;
+  step.skipped.insert(step.skipped.end(), skipped.begin(), skipped.end());
   return Answer::kDone;
 }
 
@@ -295,7 +259,7 @@ CommittedStep LeaseQueue::record_of(std::int64_t step) const {
 CommittedStep LeaseQueue::record(std::int64_t epoch, std::int64_t step) const {
   if (last_ && last_->epoch == epoch && last_->step == step) return *last_;
   const Step* opened = epoch == epoch_ ? find(step) : nullptr;
-  if (opened && is_whole(*opened)) return record_of(step);
+  if (opened && opened->is_whole()) return record_of(step);
   invalid("there is no record of step " + std::to_string(step) + " of epoch " + std::to_string(epoch) +
           " to be had: the next to commit is step " + std::to_string(current()) + " of epoch " +
           std::to_string(epoch_) + "; ranks meet in each step before they commit it");
@@ -314,12 +278,12 @@ std::map<std::int32_t, int> LeaseQueue::holders(std::int64_t epoch, std::int64_t
 LeaseQueue::Answer LeaseQueue::fail(std::int64_t generation, std::int32_t rank, const Lease& lease, std::int64_t sample,
                                     const std::string& reason) {
   if (is_stale(generation, rank)) return Answer::kStale;
-  Part& part = held(rank, lease);
+  held(rank, lease);
   // An order that repeats samples has it in several parts, which may fail before their ranks know of one another.
   if (std::any_of(quarantine_.begin(), quarantine_.end(), [&](const Quarantined& item) {
         return item.sample == sample && std::pair(item.epoch, item.step) <= std::pair(epoch_, lease.step);
       })) {
-    part = {};
+    give_back(lease);
     return Answer::kDone;
   }
   Failures& failures = failures_[sample];
@@ -331,7 +295,7 @@ LeaseQueue::Answer LeaseQueue::fail(std::int64_t generation, std::int32_t rank, 
                     " samples are in quarantine, as many as most_quarantined allows, and sample " +
                     std::to_string(sample) + " fails as well: " + reason);
   }
-  part = {};
+  give_back(lease);
   if (++failures.count >= plan_.most_failures) {
     quarantine_.push_back({sample, epoch_, lease.step, failures.count, kept(reason)});
     failures_.erase(sample);
@@ -344,13 +308,16 @@ LeaseQueue::Answer LeaseQueue::lose(std::int64_t generation, std::int32_t rank) 
   if (is_lost(rank)) return Answer::kDone;
   lost_.push_back(rank);
   for (Step& step : steps_) {
-    if (is_whole(step)) continue;  // its exchange may have begun, or be over
+    if (step.is_whole()) continue;  // its exchange may have begun, or be over
     std::erase_if(step.skipped, [&](const CommittedStep::Skipped& run) {
       return step.parts[static_cast<std::size_t>(run.micro)].rank == rank;
     });
     for (Part& part : step.parts) {
-      if (part.rank == rank) part = {};
+      if (part.rank != rank) continue;
+      if (part.state == Part::kComputed) --step.computed;
+      part = {};
     }
+    step.all_taken_before = 0;
   }
   return Answer::kDone;
 }
@@ -382,101 +349,10 @@ LeaseQueue::Answer LeaseQueue::commit(std::int64_t generation, std::int32_t rank
   return Answer::kDone;
 }
 
-std::string LeaseQueue::bytes() const {
-  Packer out;
-  out << plan_.positions << plan_.batch_size << plan_.micro_batch << plan_.tail << plan_.most_failures
-      << plan_.most_quarantined << plan_.steps_ahead << plan_.content;
-  out << generation_ << world_size_ << begun_epoch_ << begun_position_ << epoch_ << origin_ << position_;
-  out << static_cast<std::uint32_t>(steps_.size());
-  for (const Step& step : steps_) {
-    out << step.turns << static_cast<std::uint32_t>(step.parts.size());
-    for (const Part& part : step.parts) out << part.state << part.rank << part.turn << part.samples;
-    pack(out, step.skipped);
-  }
-  out << static_cast<std::uint32_t>(lost_.size());
-  for (const std::int32_t rank : lost_) out << rank;
-  out << static_cast<std::uint32_t>(failures_.size());
-  for (const auto& [sample, failures] : failures_) out << sample << failures.step << failures.count;
-  pack(out, quarantine_);
-  out << begun_quarantine_ << static_cast<std::uint8_t>(last_.has_value());
-  if (last_) pack(out, *last_);
-  return out.bytes();
-}
-
-// Bytes come from other processes: whatever else they say, no call may read or write where nothing is.
-bool LeaseQueue::is_consistent() const {
-  const auto within = [&](std::int64_t epoch, std::int64_t position) {
-    return epoch >= 0 && position >= 0 && position <= plan_.positions;
-  };
-  if (generation_ < 0 || world_size_ < 0 || !within(epoch_, position_) || !within(begun_epoch_, begun_position_)) {
-    return false;
-  }
-  if (origin_ < 0 || origin_ > position_ || (position_ - origin_) % plan_.batch_size != 0) return false;
-  if (begun_quarantine_ > quarantine_.size()) return false;
-  if (static_cast<std::int64_t>(steps_.size()) > static_cast<std::int64_t>(plan_.steps_ahead) + 1) return false;
-  for (std::size_t i = 0; i < steps_.size(); ++i) {
-    if (steps_[i].parts.size() != parts_of(current() + static_cast<std::int64_t>(i))) return false;
-    for (const Part& part : steps_[i].parts) {
-      if (part.state > Part::kComputed) return false;
-    }
-    for (const CommittedStep::Skipped& run : steps_[i].skipped) {
-      if (run.micro < 0 || static_cast<std::size_t>(run.micro) >= steps_[i].parts.size()) return false;
-    }
-  }
-  return true;
-}
-
-LeaseQueue LeaseQueue::parse(const LeasePlan& plan, std::string_view bytes) {
-  LeaseQueue queue(plan);
-  try {
-    Unpacker in(bytes);
-    LeasePlan stored;
-    stored.positions = in.take<std::int64_t>();
-    stored.batch_size = in.take<std::int64_t>();
-    stored.micro_batch = in.take<std::int64_t>();
-    stored.tail = in.take<Tail>();
-    stored.most_failures = in.take<int>();
-    stored.most_quarantined = in.take<int>();
-    stored.steps_ahead = in.take<int>();
-    stored.content = in.take<std::uint64_t>();
-    if (stored != plan) {
-      invalid("the queue of leases is of another plan, with " + differences(stored, plan) +
-              "; give all ranks the same data set and options");
-    }
-    queue.generation_ = in.take<std::int64_t>();
-    queue.world_size_ = in.take<std::int32_t>();
-    queue.begun_epoch_ = in.take<std::int64_t>();
-    queue.begun_position_ = in.take<std::int64_t>();
-    queue.epoch_ = in.take<std::int64_t>();
-    queue.origin_ = in.take<std::int64_t>();
-    queue.position_ = in.take<std::int64_t>();
-    constexpr std::size_t kPartBytes = sizeof(std::uint8_t) + 2 * sizeof(std::int32_t) + sizeof(std::int64_t);
-    queue.steps_.resize(in.count(3 * sizeof(std::uint32_t)));
-    for (Step& step : queue.steps_) {
-      step.turns = in.take<std::int32_t>();
-      step.parts.resize(in.count(kPartBytes));
-      for (Part& part : step.parts) {
-        part.state = in.take<Part::State>();
-        part.rank = in.take<std::int32_t>();
-        part.turn = in.take<std::int32_t>();
-        part.samples = in.take<std::int64_t>();
-      }
-      step.skipped = unpack_skipped(in);
-    }
-    queue.lost_.resize(in.count(sizeof(std::int32_t)));
-    for (std::int32_t& rank : queue.lost_) rank = in.take<std::int32_t>();
-    for (std::size_t left = in.count(2 * sizeof(std::int64_t) + sizeof(std::int32_t)); left > 0; --left) {
-      Failures& failures = queue.failures_[in.take<std::int64_t>()];
-      failures.step = in.take<std::int64_t>();
-      failures.count = in.take<std::int32_t>();
-    }
-    queue.quarantine_ = unpack_quarantine(in);
-    queue.begun_quarantine_ = in.take<std::uint32_t>();
-    if (in.take<std::uint8_t>() != 0) queue.last_ = unpack_step(in);
-    if (in.at_end() && queue.is_consistent()) return queue;
-  } catch (const Unpacker::Ended&) {
-  }
-  damaged("this is no queue of leases: it has " + std::to_string(bytes.size()) + " bytes");
+void LeaseQueue::require(const LeasePlan& plan) const {
+  if (plan == plan_) return;
+  invalid("the queue of leases is of another plan, with " + differences(plan_, plan) +
+          "; give all ranks the same data set and options");
 }
 
 }  // namespace tandem
