@@ -116,8 +116,9 @@ class Rank {
       } catch (const NotAMember&) {
         return 3;
       } catch (const Error& error) {
-        // Given up, out of date, or who kept the queue is lost: each time there will be another generation.
-        if (error.code() != ErrorCode::kAborted && error.code() != ErrorCode::kPeerLost) throw;
+        // Given up, out of date, or who kept the queue is gone or stands still: there will be another generation.
+        const ErrorCode code = error.code();
+        if (code != ErrorCode::kAborted && code != ErrorCode::kPeerLost && code != ErrorCode::kTimeout) throw;
       }
     }
   }
