@@ -1,11 +1,14 @@
 package checkpoint
 
 import (
+	"fmt"
+	"reflect"
 	"runtime"
 
 	"tandem.example/gotorch"
 	"tandem.example/gotorch/internal/bridge"
 	"tandem.example/gotorch/internal/c"
+	"tandem.example/gotorch/nn"
 )
 
 // elasticRNG is the name of a rank's random numbers in a commit, which stay with their process.
@@ -43,17 +46,67 @@ func fillFromCommit(state *State, found *c.LoadedCheckpoint) error {
 			continue
 		}
 		for key, t := range tensors {
-			var copied *gotorch.Tensor
-			if err := gotorch.Try(func() { copied = t.Clone() }); err != nil {
-				return err
+			kept, err := keep(state.Tensors[name][key], t)
+			if err != nil {
+				return fmt.Errorf("%s of the section %s: %w", key, name, err)
 			}
 			t.Close()
-			tensors[key] = copied
+			tensors[key] = kept
 		}
 	}
+	reset(state.Values)
 	if err := fill(&given, sections, found.Values, elasticRNG); err != nil {
 		return err
 	}
 	state.Tensors = given.Tensors
-	return nil
+	return dropGradients(state)
+}
+
+// keep copies t into the program's own tensor, or makes a new one where there is none.
+func keep(own, t *gotorch.Tensor) (kept *gotorch.Tensor, err error) {
+	err = gotorch.Try(func() {
+		if own == nil {
+			kept = t.Clone()
+			return
+		}
+		gotorch.NoGrad(func() { own.CopyI(t) })
+		kept = own
+	})
+	return kept, err
+}
+
+// reset has values be those of their type before JSON is read into them, which leaves out what was empty when it was
+// written, and adds to maps. What JSON does not hold of a struct stays.
+func reset(values any) {
+	pointer := reflect.ValueOf(values)
+	if pointer.Kind() != reflect.Pointer || pointer.IsNil() {
+		return
+	}
+	value := pointer.Elem()
+	if value.Kind() != reflect.Struct {
+		value.SetZero()
+		return
+	}
+	for i := range value.NumField() {
+		if field := value.Type().Field(i); field.IsExported() && field.Tag.Get("json") != "-" {
+			value.Field(i).SetZero()
+		}
+	}
+}
+
+// dropGradients of a backward pass that a failure ended.
+func dropGradients(state *State) error {
+	if state.Optimizer != nil {
+		if err := state.Optimizer.ZeroGrad(); err != nil {
+			return err
+		}
+	}
+	if state.Model == nil {
+		return nil
+	}
+	return gotorch.Try(func() {
+		for _, parameter := range nn.Parameters(state.Model) {
+			parameter.SetGrad(nil)
+		}
+	})
 }

@@ -128,6 +128,10 @@ func Run(ctx context.Context, state *checkpoint.State, train func(ctx context.Co
 	if err := ctx.Err(); err != nil {
 		return Finished, context.Cause(ctx)
 	}
+	if _, seeded := o.Seed.Get(); seeded && state.RNG {
+		return Finished, &gotorch.Error{Code: gotorch.ErrInvalidArgument, Op: "elastic.Run",
+			Message: "Seed makes the random numbers of each step, and the state's RNG keeps others; give one of them"}
+	}
 	session, err := open(o)
 	if err != nil {
 		return Finished, err
@@ -153,12 +157,18 @@ func run(ctx context.Context, session c.Elastic, state *checkpoint.State, train 
 		if failure != nil {
 			return Finished, bridge.Error(failure)
 		}
+		if handle == nil && c.ElasticHasLeft(session) {
+			return Left, nil
+		}
 		if handle == nil {
 			return NotNeeded, nil
 		}
 		err := epoch(ctx, session, state, train, handle, o)
+		if err == nil { // what it still writes may fail of a lost rank, too
+			err = bridge.Error(c.DoneElastic(session))
+		}
 		if err == nil {
-			return Finished, bridge.Error(c.DoneElastic(session))
+			return Finished, nil
 		}
 		var stop *errStop
 		if errors.As(err, &stop) {

@@ -55,7 +55,8 @@ class TANDEM_API State {
   State& value(const std::string& name, double& number);
 
   CheckpointContent content() const;
-  // Throws Error(kInvalidArgument) where names or shapes differ from those that were given.
+  // Drops gradients, which may be those of a backward pass that a failure ended. Throws Error(kInvalidArgument) where
+  // names or shapes differ from those that were given.
   void load(const Checkpoint& checkpoint) const;
 
  private:
@@ -115,8 +116,8 @@ class TANDEM_API Session {
   const Checkpoint& committed() const;
 
   // Waits for the next membership epoch, connects its ranks and brings all of them the newest commit that one of them
-  // has. False: the training came to its end without this process, a spare that nobody needed. Where ranks are lost
-  // meanwhile it waits for the next one. Errors: kInvalidArgument (no commit, or ranks whose state differs in names or
+  // has. False: the training came to its end without this process, a spare that nobody needed, or has_left(). Where ranks
+  // are lost meanwhile it waits for the next one. Errors: kInvalidArgument (no commit, or ranks whose state differs in names or
   // shapes), kDataLoss (a state that differs from what was sent, or between ranks of the same step), kPeerLost (the
   // launcher is gone), those of CheckpointFolder::load().
   bool meet();
@@ -136,13 +137,15 @@ class TANDEM_API Session {
   Next step();
 
   // Whether training failed because the epoch ended, or its group failed, so that meet() is next. Waits a moment for
-  // what the launcher has to say.
+  // what the launcher has to say, since a lost rank may show here first, as whatever was under way.
   bool has_ended();
   // Training has come to its end.
   void done();
   // This rank wants to leave (its machine is about to go): step() says kLeave soon. From any thread.
   void leave();
   void left();
+  // Whether leave() came while this process waited, and meet() ended by that.
+  bool has_left() const;
   // Ends what waits for other ranks, here and in the group, with Error(kAborted), and all later calls that would. From any
   // thread.
   void abort();

@@ -244,7 +244,8 @@ class TANDEM_API ProcessGroup {
 
   // Why collectives are refused, or would be: the first failure, an abort or a close; nothing while they are not.
   std::optional<Error> failure() const;
-  // Whether something of this rank's is in flight: with calls that block, whether it waits for others.
+  // Whether something of this rank's is in flight, here or in a group that is aborted with this one: with calls that
+  // block, whether it waits for others.
   bool is_busy() const;
 
   // --- the end

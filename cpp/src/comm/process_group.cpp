@@ -131,7 +131,16 @@ const c10::intrusive_ptr<c10d::ProcessGroup>& ProcessGroup::native() const {
   return parts_->native;
 }
 bool ProcessGroup::is_busy() const {
-  return std::ranges::any_of(parts_->channels, [](const auto& channel) { return channel->state->is_busy(); });
+  if (std::ranges::any_of(parts_->channels, [](const auto& channel) { return channel->state->is_busy(); })) return true;
+  std::vector<std::weak_ptr<ProcessGroup>> beside;
+  {
+    const std::lock_guard<std::mutex> lock(parts_->beside_mutex);
+    beside = parts_->beside;
+  }
+  return std::ranges::any_of(beside, [](const auto& one) {
+    const auto group = one.lock();
+    return group && group->is_busy();
+  });
 }
 std::optional<Error> ProcessGroup::failure() const {
   return parts_->main().state->latch().reason();

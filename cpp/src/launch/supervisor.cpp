@@ -43,7 +43,7 @@ constexpr int kLauncherStream = -2;
 constexpr milliseconds kSweepEvery{10};
 constexpr milliseconds kKillPatience{30000};
 constexpr milliseconds kSameSignal{300};
-constexpr milliseconds kDisconnected{1000};  // an end of the process is on its way, most likely, which says more
+constexpr milliseconds kDisconnected{1000};
 
 struct Worker {
   EndedWorker ended;  // whose rank and pid are known from the start
@@ -51,6 +51,7 @@ struct Worker {
   int slot = 0;
   bool running = true;
   bool has_connected = false;
+  bool is_given_up = false;  // it takes part no longer, but lives
   std::optional<std::chrono::steady_clock::time_point> disconnected_at;  // and why
   std::string disconnected;
   bool replaced = false;
@@ -102,11 +103,12 @@ struct Consoles {
 class Supervisor {
  public:
   Supervisor(const LaunchOptions& options, const Signals& signals, Consoles& consoles, int attempt,
-             const std::string& folder, Descriptor& lifeline, int master_port)
+             int replaced, const std::string& folder, Descriptor& lifeline, int master_port)
       : options_(options),
         signals_(signals),
         consoles_(consoles),
         attempt_(attempt),
+        replaced_(replaced),
         folder_(folder),
         lifeline_(lifeline),
         master_port_(master_port),
@@ -124,6 +126,8 @@ class Supervisor {
     std::error_code ignored;
     if (!server_folder_.empty()) std::filesystem::remove(server_folder_, ignored);
   }
+  // Workers that were started again, of all attempts.
+  int replaced() const { return replaced_; }
   Supervisor(const Supervisor&) = delete;
   Supervisor& operator=(const Supervisor&) = delete;
 
@@ -142,7 +146,7 @@ class Supervisor {
 
   // Whether all workers are to start again: one failed, and nobody wants the launch to end.
   bool restarts() const {
-    return has_restarts() && failure_ && !signalled_ && !abandoned_ && !out_.broken() && !err_.broken();
+    return has_restarts() && failure_ && !coordinator_.finished() && !signalled_ && !abandoned_ && !out_.broken() && !err_.broken();
   }
 
  private:
@@ -180,7 +184,8 @@ class Supervisor {
       server_folder_ = pattern;
       server_.emplace(pattern + "/agent");
     } catch (const Error& error) {
-      throw Failure("cannot make a socket for workers, neither at " + beside_logs + " nor at " + pattern + "/agent: " + error.what());
+      consoles_.say("elastic programs will not find the launcher, and end with the first rank that is lost: no socket can be made, "
+                    "neither at " + beside_logs + " nor at " + pattern + "/agent: " + error.what());
     }
   }
 
@@ -284,9 +289,10 @@ class Supervisor {
       return !has_room && (out_.pending() > 0 || err_.pending() > 0) ? -1 : 0;
     }
     if (phase_ == Phase::kKilling) return static_cast<int>(kSweepEvery.count());
-    Clock::time_point next = std::min(deadline_, coordinator_.deadline().value_or(Clock::time_point::max()));
+    Clock::time_point next = deadline_;
+    if (!suspended_) next = std::min(next, coordinator_.deadline().value_or(Clock::time_point::max()));
     for (const Worker& worker : workers_) {
-      if (worker.running && worker.disconnected_at) next = std::min(next, *worker.disconnected_at + kDisconnected);
+      if (worker.running && worker.disconnected_at) next = std::min(next, *worker.disconnected_at + disconnected_limit(worker));
     }
     if (next == Clock::time_point::max()) return -1;
     const auto left = std::chrono::ceil<milliseconds>(next - Clock::now());
@@ -295,6 +301,7 @@ class Supervisor {
 
   void on_signal(int signal) {
     if (signal == SIGCHLD) return;
+    if (signal == SIGTSTP || signal == SIGCONT) suspended_ = signal == SIGTSTP;  // then nobody can give a sign of life
     if (std::ranges::find(options_.ending_signals, signal) == options_.ending_signals.end()) {
       signal_groups(signal == SIGTSTP ? SIGSTOP : signal);
       return;
@@ -327,7 +334,11 @@ class Supervisor {
             },
         .received =
             [this](membership::Member member, const membership::Message& message) {
-              is_elastic_ = true;
+              if (!std::exchange(is_elastic_, true)) {
+                for (const Worker& worker : workers_) {  // who ended before anybody knew
+                  if (!worker.running) coordinator_.lost(worker.member, worker.ended.name() + " " + worker.ended.end(), Clock::now());
+                }
+              }
               coordinator_.received(member, message, Clock::now());
             },
         .ended =
@@ -338,12 +349,26 @@ class Supervisor {
             },
     });
     for (Worker& worker : workers_) {
-      if (!worker.running || !worker.disconnected_at || Clock::now() < *worker.disconnected_at + kDisconnected) continue;
-      worker.disconnected_at.reset();
-      if (!coordinator_.is_done(worker.member)) coordinator_.lost(worker.member, worker.disconnected, Clock::now());
+      if (!worker.running || !worker.disconnected_at || Clock::now() < *worker.disconnected_at + disconnected_limit(worker)) continue;
+      if (coordinator_.is_done(worker.member) || coordinator_.finished()) {
+        worker.disconnected_at.reset();
+      } else if (!worker.is_given_up) {
+        worker.is_given_up = true;
+        coordinator_.disconnected(worker.member, worker.disconnected, Clock::now());
+      } else {
+        worker.disconnected_at.reset();
+        consoles_.say(worker.disconnected + " and has not ended since; it is killed");
+        kill(-worker.ended.pid, SIGKILL);
+      }
     }
-    coordinator_.tick(Clock::now());
+    if (!suspended_) coordinator_.tick(Clock::now());
     coordinate();
+  }
+
+  // An end of the process is on its way, most likely, which says more; then it gets as long as any that has to end.
+  Clock::duration disconnected_limit(const Worker& worker) const {
+    const auto grace = std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(options_.grace));
+    return worker.is_given_up ? kDisconnected + grace : Clock::duration(kDisconnected);
   }
 
   // Does what the coordinator says.
@@ -363,6 +388,7 @@ class Supervisor {
           break;
         case membership::Event::Kind::kHung: {
           const Worker& worker = workers_[static_cast<std::size_t>(event.member)];
+          if (!worker.running) break;
           consoles_.say(worker.ended.name() + " " + event.text + "; it is killed");
           kill(-worker.ended.pid, SIGKILL);
           break;
@@ -394,7 +420,12 @@ class Supervisor {
       const auto again = static_cast<int>(std::ranges::count_if(workers_, in_slot));
       const membership::Member lost = worker.member;
       worker.replaced = true;
-      start_one(slot, again);  // moves `worker`
+      try {
+        start_one(slot, again);  // moves `worker`
+      } catch (const Failure& failure) {
+        workers_[static_cast<std::size_t>(lost)].replaced = false;
+        consoles_.say(std::string("it cannot be started: ") + failure.what());
+      }
       coordinator_.lost(lost, reason, Clock::now());
     } else {
       coordinator_.lost(worker.member, reason, Clock::now());
@@ -477,7 +508,18 @@ class Supervisor {
     worker.ended.ended_by_itself = phase_ == Phase::kRunning;
     if (phase_ == Phase::kRunning && is_elastic_) {
       serve_workers();  // what it said last
-      if (!coordinator_.is_done(worker.member) && !coordinator_.finished() && go_on_without(worker)) return;
+      if (phase_ != Phase::kRunning) return;
+      if (coordinator_.has_left(worker.member)) {
+        if (worker.ended.failed()) consoles_.say(worker.ended.name() + ", which had left, " + worker.ended.end());
+        return;
+      }
+      if (coordinator_.is_done(worker.member)) {  // the others may train still
+        failure_ |= worker.ended.failed();
+        return;
+      }
+      if (!coordinator_.finished() && go_on_without(worker)) return;
+      coordinator_.lost(worker.member, worker.ended.name() + " " + worker.ended.end(), Clock::now());
+      coordinate();
     }
     if (!worker.ended.failed() || phase_ != Phase::kRunning) return;
     failure_ = true;
@@ -521,6 +563,7 @@ class Supervisor {
   const Signals& signals_;
   Consoles& consoles_;
   int attempt_;
+  int replaced_;
   std::string folder_;
   Descriptor& lifeline_;
   int master_port_;
@@ -532,12 +575,12 @@ class Supervisor {
   std::string server_folder_;  // where it is not beside the logs
   std::vector<Worker> workers_;  // by member
   bool is_elastic_ = false;      // a worker has connected
-  int replaced_ = 0;
   Phase phase_ = Phase::kRunning;
   Clock::time_point deadline_ = Clock::time_point::max();
   Clock::time_point give_up_ = Clock::time_point::max();
   int exit_code_ = 0;
   bool failure_ = false;
+  bool suspended_ = false;
   bool signalled_ = false;
   int first_signal_ = 0;
   Clock::time_point signalled_at_;
@@ -549,8 +592,9 @@ class Supervisor {
 int supervise(const LaunchOptions& options, const Signals& signals, const PortReservation* port,
               const std::string& run_folder, Descriptor lifeline) {
   Consoles consoles;  // what the reader has not taken at an attempt's end is written in the next
+  int replaced = 0;
   for (int attempt = 0;; ++attempt) {
-    Supervisor supervisor(options, signals, consoles, attempt, run_folder + "/attempt_" + std::to_string(attempt),
+    Supervisor supervisor(options, signals, consoles, attempt, replaced, run_folder + "/attempt_" + std::to_string(attempt),
                           lifeline, port ? port->port() : options.master_port);
     try {
       supervisor.start();
@@ -560,6 +604,7 @@ int supervise(const LaunchOptions& options, const Signals& signals, const PortRe
     }
     const int code = supervisor.run();
     if (!supervisor.restarts()) return code;
+    replaced = supervisor.replaced();
     consoles.say("starting all ranks again (restart " + std::to_string(attempt + 1) + " of " +
                  std::to_string(options.max_restarts) + ")");
   }

@@ -3,6 +3,7 @@
 #include <poll.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cstdlib>
 #include <cstring>
@@ -60,9 +61,11 @@ std::optional<Form> AgentClient::join(const Join& join) {
   interrupted_.reset();
   stop_.reset();
   lock.unlock();
-  send(join);
+  Join told = join;
+  told.reason.resize(std::min(told.reason.size(), kMostReasonBytes));
+  send(told);
   lock.lock();
-  changed_.wait(lock, [this] { return form_ || finished_ || gone_ || aborted_; });
+  changed_.wait(lock, [this] { return form_ || finished_ || released_ || gone_ || aborted_; });
   check_usable();
   if (!form_) return std::nullopt;
   return std::exchange(form_, std::nullopt);
@@ -95,10 +98,13 @@ AgentClient::Next AgentClient::completed(std::int64_t step) {
   std::unique_lock<std::mutex> lock(mutex_);
   step_ = step;
   const auto waits = [this] { return stop_ && step_ >= stop_->step && !stop_->agreed && !interrupted_ && !gone_ && !aborted_; };
+  waits_at_stop_ = true;
   changed_.wait(lock, [&] { return !waits(); });
+  waits_at_stop_ = false;
   check_usable();
   if (interrupted_) return Next::kInterrupted;
-  return stop_ && step_ >= stop_->step ? Next::kStop : Next::kGoOn;
+  if (!stop_ || step_ < stop_->step) return Next::kGoOn;
+  return leaves_ && stop_->may_leave ? Next::kLeave : Next::kStop;
 }
 
 void AgentClient::begin_at(std::int64_t step) {
@@ -132,6 +138,11 @@ void AgentClient::leave() {
 bool AgentClient::leaves() const {
   const std::lock_guard<std::mutex> lock(mutex_);
   return leaves_;
+}
+
+bool AgentClient::released() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return released_;
 }
 
 void AgentClient::bye() {
@@ -236,6 +247,8 @@ void AgentClient::handle(const Message& message) {
     stop_.reset();
   } else if (std::holds_alternative<Finished>(message)) {
     finished_ = true;
+  } else if (std::holds_alternative<Released>(message)) {
+    released_ = true;
   } else if (const auto* interrupt = std::get_if<Interrupt>(&message)) {
     if (interrupt->epoch != epoch_ || interrupted_) return;
     interrupted_ = interrupt->reason;
@@ -251,7 +264,10 @@ void AgentClient::handle(const Message& message) {
     send(answer);
     return;
   } else if (const auto* go = std::get_if<Go>(&message)) {
-    if (stop_ && go->epoch == epoch_ && go->number == stop_->number) stop_->agreed = true;
+    if (stop_ && go->epoch == epoch_ && go->number == stop_->number) {
+      stop_->agreed = true;
+      stop_->may_leave = go->may_leave;
+    }
   }
   changed_.notify_all();
 }
@@ -268,14 +284,16 @@ void AgentClient::report_progress(bool is_due) {
   if (!is_due && reported_ == step_ && now - reported_at_ < kSignOfLife) return;
   reported_ = step_;
   reported_at_ = now;
-  Progress progress{epoch_, step_, false, text_};
+  Progress progress{epoch_, step_, waits_at_stop_, text_};
+  // Not before another call has ended: whoever takes the function away waits for that.
+  changed_.wait(lock, [this] { return !acting_; });
   if (waits_) {
     const auto waits = waits_;
-    changed_.wait(lock, [this] { return !acting_; });
     acting_ = true;
     lock.unlock();
-    progress.waits = waits();
+    const bool is_waiting = waits();
     lock.lock();
+    progress.waits |= is_waiting;
     acting_ = false;
     changed_.notify_all();
   }

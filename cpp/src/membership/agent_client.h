@@ -30,7 +30,8 @@ class AgentClient {
   // Nothing where no agent has started this process. Throws Error(kIo) where it cannot be reached.
   static std::unique_ptr<AgentClient> from_environment();
 
-  // Waits for the next epoch, as long as it takes. Nothing: the training has come to its end without this worker.
+  // Waits for the next epoch, as long as it takes. Nothing: the training has come to its end without this worker, or it
+  // was released() after leave().
   std::optional<Form> join(const Join& join);
   void serve(std::int64_t epoch, const std::string& host, int port);
 
@@ -42,9 +43,9 @@ class AgentClient {
   // The same, after waiting until it has, or for `timeout`.
   std::optional<std::string> wait_for_interrupt(std::chrono::milliseconds timeout) const;
 
-  enum class Next { kGoOn, kStop, kInterrupted };
+  enum class Next { kGoOn, kStop, kLeave, kInterrupted };
   // This rank has completed `step` steps since the job began. Where all ranks are to stop there, waits until all have
-  // said that they can: kStop, and all of them get it at this step.
+  // said that they can: kStop, and all of them get it at this step; kLeave on those that leave().
   Next completed(std::int64_t step);
   // Where completed() counts on from.
   void begin_at(std::int64_t step);
@@ -59,6 +60,8 @@ class AgentClient {
   // From a signal's handler of a runtime, too, if that calls on a thread of its own. Ranks then stop soon.
   void leave();
   bool leaves() const;
+  // Whether it has left, without bye().
+  bool released() const;
   void bye();
 
  private:
@@ -66,6 +69,7 @@ class AgentClient {
     std::int64_t number;
     std::int64_t step;
     bool agreed = false;
+    bool may_leave = true;
   };
 
   void listen();
@@ -87,6 +91,8 @@ class AgentClient {
   bool aborted_ = false;
   bool finished_ = false;
   bool leaves_ = false;
+  bool released_ = false;
+  bool waits_at_stop_ = false;
   std::optional<Form> form_;  // that join() has not returned yet
   std::int64_t epoch_ = 0;    // of the last join()
   std::optional<std::string> interrupted_;

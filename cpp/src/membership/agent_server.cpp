@@ -80,8 +80,11 @@ void AgentServer::write(Connection& connection) {
   while (!connection.unsent.empty() && !connection.broken) {
     const Sent sent = membership::send(connection.socket, connection.unsent.front());
     if (sent == Sent::kFull) return;
-    if (sent == Sent::kEnd) connection.broken = true;
-    if (sent == Sent::kAll) connection.unsent.pop_front();
+    if (sent == Sent::kEnd) {  // what the other side said before is still to be read
+      connection.unsent.clear();
+    } else {
+      connection.unsent.pop_front();
+    }
   }
 }
 

@@ -32,6 +32,16 @@ void Coordinator::lost(Member member, const std::string& reason, Time now) {
   meet(now);
 }
 
+void Coordinator::disconnected(Member member, const std::string& reason, Time now) {
+  const auto found = processes_.find(member);
+  if (found == processes_.end() || is_done(member)) return;
+  const bool took_part = takes_part(found->second);
+  found->second.state = State::kStarting;  // as one of which nothing is known yet
+  found->second.elastic = false;
+  if (took_part) end_epoch(reason, now);
+  meet(now);
+}
+
 void Coordinator::received(Member member, const Message& message, Time now) {
   const auto found = processes_.find(member);
   if (found == processes_.end()) return;
@@ -50,12 +60,20 @@ bool Coordinator::is_done(Member member) const {
   return found != processes_.end() && (found->second.state == State::kDone || found->second.state == State::kGone);
 }
 
+bool Coordinator::has_left(Member member) const {
+  const auto found = processes_.find(member);
+  return found != processes_.end() && found->second.state == State::kGone;
+}
+
 // ------------------------------------------------------------------------------------------------------- messages
 
 void Coordinator::on(Member, Process&, const Hello&, Time) {}
 
 void Coordinator::on(Member member, Process& process, const Join& join, Time now) {
-  if (process.state == State::kDone || process.state == State::kGone) return;
+  if (process.state == State::kDone || process.state == State::kGone) {
+    tell(member, Finished{});
+    return;
+  }
   const bool took_part = takes_part(process);
   process.state = State::kWaiting;
   process.committed = join.committed;
@@ -70,10 +88,25 @@ void Coordinator::on(Member member, Process& process, const Join& join, Time now
     } else {
       end_epoch("rank " + std::to_string(process.rank) + ": " + join.reason, now);
     }
+  } else if (process.leaving && process.committed < 0) {
+    release(member, process);
   } else {
     want_stop(now);
   }
   meet(now);
+}
+
+void Coordinator::release_leavers(const std::vector<Member>& but) {
+  for (auto& [member, process] : processes_) {
+    if (process.state != State::kWaiting || !process.leaving) continue;
+    if (std::ranges::find(but, member) == but.end()) release(member, process);
+  }
+}
+
+// It waits, and is not needed.
+void Coordinator::release(Member member, Process& process) {
+  process.state = State::kGone;
+  tell(member, Released{});
 }
 
 void Coordinator::on(Member member, Process& process, const Serve& serve, Time now) {
@@ -122,8 +155,13 @@ void Coordinator::on(Member, Process& process, const Done& done, Time now) {
   meet(now);
 }
 
-void Coordinator::on(Member, Process& process, const Leave&, Time now) {
+void Coordinator::on(Member member, Process& process, const Leave&, Time now) {
   process.leaving = true;
+  if (process.state == State::kWaiting && process.committed < 0) {
+    release(member, process);
+    meet(now);
+    return;
+  }
   want_stop(now);
 }
 
@@ -172,7 +210,7 @@ void Coordinator::end_epoch(const std::string& reason, Time now) {
       if (takes_part(process) && process.rank != 0) process.state = State::kWaiting;
     }
   }
-  tell_running(Interrupt{epoch_, reason});
+  tell_running(Interrupt{epoch_, reason.substr(0, kMostReasonBytes)});
 }
 
 void Coordinator::meet(Time now) {
@@ -202,6 +240,23 @@ void Coordinator::meet(Time now) {
   for (const auto& [member, process] : processes_) {
     if (is_candidate(process)) members.push_back(member);
   }
+  // Who wants to leave stays for another epoch where nobody else has the state, and goes once others have it.
+  const auto has_state = [this](Member member) { return processes_.at(member).committed >= 0; };
+  std::size_t leavers = 0;
+  if (!members.empty() && std::ranges::none_of(members, has_state)) {
+    for (const auto& [member, process] : processes_) {
+      if (process.state != State::kWaiting || !process.leaving || process.committed < 0) continue;
+      members.push_back(member);
+      ++leavers;
+    }
+  }
+  if (members.empty() && !is_starting()) {
+    release_leavers(members);
+    if (std::ranges::any_of(processes_, [](const auto& item) { return item.second.state == State::kGone; })) {
+      finish();  // all that were left have left
+      return;
+    }
+  }
   if (members.size() < static_cast<std::size_t>(std::max(options_.least, 1))) {
     if (is_starting()) return;
     too_few_ = true;
@@ -209,8 +264,10 @@ void Coordinator::meet(Time now) {
                                   " that it takes to go on " + std::to_string(members.size()) + " are left");
     return;
   }
+  release_leavers(members);
   members = in_order(std::move(members));
-  if (members.size() > static_cast<std::size_t>(options_.most)) members.resize(static_cast<std::size_t>(options_.most));
+  const std::size_t most = static_cast<std::size_t>(options_.most) + leavers;
+  if (members.size() > most) members.resize(most);
   form(std::move(members), now);
 }
 
@@ -258,6 +315,14 @@ void Coordinator::finish() {
 
 // ---------------------------------------------------------------------------------------- stops between two steps
 
+// And others wait for it.
+bool Coordinator::only_leavers_have_the_state() const {
+  const bool all_leave = std::ranges::all_of(processes_, [this](const auto& item) {
+    return !takes_part(item.second) || item.second.leaving;
+  });
+  return all_leave && std::ranges::any_of(processes_, [this](const auto& item) { return is_candidate(item.second); });
+}
+
 bool Coordinator::wants_stop() const {
   const bool has_room = ranks_.size() < static_cast<std::size_t>(options_.most);
   return std::ranges::any_of(processes_, [&](const auto& item) {
@@ -290,7 +355,7 @@ void Coordinator::look_at_answers() {
   }
   if (all_accept) {
     stop_->agreed = true;
-    tell_running(Go{epoch_, stop_->number});
+    tell_running(Go{epoch_, stop_->number, !only_leavers_have_the_state()});
     return;
   }
   // Short steps go by while messages do.
@@ -314,7 +379,7 @@ std::optional<Coordinator::Time> Coordinator::deadline() const {
 void Coordinator::look_for_silence(Clock::duration passed) {
   if (options_.silence.count() == 0) return;
   for (auto& [member, process] : processes_) {
-    if (!process.elastic || (process.state != State::kTaking && process.state != State::kWaiting)) continue;
+    if (!process.elastic || process.state == State::kDone || process.state == State::kGone) continue;
     process.silent += passed;
     if (process.silent < options_.silence) continue;
     process.silent = {};
@@ -323,7 +388,7 @@ void Coordinator::look_for_silence(Clock::duration passed) {
 }
 
 void Coordinator::look_for_steps(Clock::duration passed, Time now) {
-  if (options_.step.count() == 0 || phase_ != Phase::kRunning || !served_ || ending_ || stop_) return;
+  if (options_.step.count() == 0 || phase_ != Phase::kRunning || !served_ || ending_) return;
   without_step_ += passed;
   if (without_step_ < options_.step) return;
   without_step_ = {};

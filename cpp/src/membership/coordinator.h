@@ -61,6 +61,8 @@ class Coordinator {
   void started(Member member, int slot);
   // It is gone, or its connection is. `reason`, as in "rank 1 (pid 4711) was killed by SIGKILL", is told to the others.
   void lost(Member member, const std::string& reason, Time now);
+  // Its connection has ended, and its process lives still: it takes part no longer, and lost() comes later.
+  void disconnected(Member member, const std::string& reason, Time now);
   // What it sent. Messages of an epoch that is over are passed over.
   void received(Member member, const Message& message, Time now);
 
@@ -75,6 +77,7 @@ class Coordinator {
   bool is_elastic(Member member) const;
   // Whether it has said that its training is over, or that it left.
   bool is_done(Member member) const;
+  bool has_left(Member member) const;
   bool finished() const { return finished_; }
   std::int64_t epoch() const { return epoch_; }
   // Of the epoch that runs; 0 while there is none.
@@ -118,6 +121,9 @@ class Coordinator {
   void on(Member member, Process& process, const Bye&, Time now);
   template <typename Other>
   void on(Member, Process&, const Other&, Time) {}  // is the agent's to say
+  void release(Member member, Process& process);
+  void release_leavers(const std::vector<Member>& but);
+  bool only_leavers_have_the_state() const;
 
   bool takes_part(const Process& process) const { return process.epoch == epoch_ && process.state == State::kTaking; }
   int taking_part() const;

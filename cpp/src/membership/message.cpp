@@ -19,14 +19,14 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Bye, epoch)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Form, epoch, rank, serves, host, port, committed)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Interrupt, epoch, reason)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Pause, epoch, number, step)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Go, epoch, number)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Go, epoch, number, may_leave)
 
 namespace {
 
 using Json = nlohmann::json;
 
 constexpr const char* kKinds[] = {"hello", "join", "serve",     "pause-answer", "progress", "done",    "leave",
-                                  "bye",   "form", "interrupt", "pause",        "go",       "finished"};
+                                  "bye",   "form", "interrupt", "pause",        "go",       "finished", "released"};
 static_assert(std::size(kKinds) == std::variant_size_v<Message>);
 
 template <std::size_t Kind = 0>

@@ -93,13 +93,20 @@ struct Pause {
 struct Go {
   std::int64_t epoch = 0;
   std::int64_t number = 0;
+  bool may_leave = true;  // who wanted to; else joins once more, since nobody else has the state
 };
 
 // The others have come to the end of the training: whoever waits is not needed any more.
 struct Finished {};
 
-using Message =
-    std::variant<Hello, Join, Serve, PauseAnswer, Progress, Done, Leave, Bye, Form, Interrupt, Pause, Go, Finished>;
+// A process that waits, and wanted to leave, may do so.
+struct Released {};
+
+using Message = std::variant<Hello, Join, Serve, PauseAnswer, Progress, Done, Leave, Bye, Form, Interrupt, Pause, Go,
+                             Finished, Released>;
+
+// Reasons are cut to so many bytes.
+inline constexpr std::size_t kMostReasonBytes = 4096;
 
 // Longer ones are refused on both sides.
 inline constexpr std::size_t kMostMessageBytes = 64 << 10;

@@ -7,6 +7,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 #include "membership/message.h"
 #include "tandem/error.h"
@@ -86,9 +87,10 @@ Received receive(const Descriptor& socket, std::string* message) {
   header.msg_iov = &place;
   header.msg_iovlen = 1;
   ssize_t got = 0;
+  bool was_reset = false;  // is told once, before what came until then
   do {
     got = recvmsg(socket.get(), &header, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
-  } while (got < 0 && errno == EINTR);
+  } while (got < 0 && (errno == EINTR || (errno == ECONNRESET && !std::exchange(was_reset, true))));
   if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) return Received::kNothing;
   if (got <= 0 || (header.msg_flags & MSG_TRUNC)) return Received::kEnd;
   message->resize(static_cast<std::size_t>(got));

@@ -64,6 +64,7 @@ func MeetElastic(e Elastic) (ProcessGroup, *Failure) {
 	return ProcessGroup(unsafe.Pointer(g)), err
 }
 
+func ElasticHasLeft(e Elastic) bool { return C.tdm_elastic_has_left(elastic(e)) != 0 }
 func ElasticEpoch(e Elastic) int64 { return int64(C.tdm_elastic_epoch(elastic(e))) }
 func ElasticSteps(e Elastic) int64 { return int64(C.tdm_elastic_steps(elastic(e))) }
 

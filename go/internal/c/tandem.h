@@ -1935,15 +1935,15 @@ TDM_API TDM_BLOCKS tdm_error* tdm_elastic_create(const tdm_process_group_options
 TDM_API TDM_BLOCKS void tdm_elastic_free(tdm_elastic* elastic);
 
 /* Copies what training goes on with, at the step that tdm_elastic_step() has come to. The same tensors on all ranks; those
- * that are own stay with their rank, and are no parts of larger ones. `values`: JSON; NULL: "{}". Where checkpoints are
- * due it begins to write one, and gives the error of the one before. */
+ * that are own stay with their process, are in no checkpoint, and are no parts of larger ones. `values`: JSON; NULL: "{}".
+ * Where a checkpoint is due it is written beside the steps that follow; what writing fails of is a later call's error. */
 TDM_API TDM_BLOCKS tdm_error* tdm_elastic_commit(tdm_elastic* elastic, const tdm_checkpoint_tensor* tensors,
                                                  size_t tensor_count, TDM_NULLABLE const char* values);
 /* What the last commit has, or what tdm_elastic_meet() brought: tensors whose memory the next commit overwrites. Free *out
  * with tdm_checkpoint_free(). */
 TDM_API tdm_error* tdm_elastic_committed(const tdm_elastic* elastic, tdm_checkpoint** out);
 /* Waits for the next membership epoch, connects its ranks and brings all of them the newest commit that one of them has.
- * *out is NULL where the training came to its end without this process. Free it with tdm_process_group_free(), which does
+ * *out is NULL where the training came to its end without this process, or where tdm_elastic_has_left(). Free it with tdm_process_group_free(), which does
  * not close the group: that ends with its epoch. Errors: TDM_ERROR_INVALID_ARGUMENT (no commit, or a state with other names or shapes than the others'),
  * TDM_ERROR_DATA_LOSS, TDM_ERROR_PEER_LOST (the launcher is gone), TDM_ERROR_UNSUPPORTED (to meet again without one). */
 TDM_API TDM_BLOCKS tdm_error* tdm_elastic_meet(tdm_elastic* elastic, TDM_MAYBE tdm_process_group** out);
@@ -1969,6 +1969,8 @@ TDM_API TDM_BLOCKS tdm_error* tdm_elastic_done(tdm_elastic* elastic);
  * stop. For a signal's handler, call it from a thread that waits for the signal. */
 TDM_API TDM_THREAD_SAFE tdm_error* tdm_elastic_notify(tdm_elastic* elastic);
 TDM_API TDM_BLOCKS tdm_error* tdm_elastic_left(tdm_elastic* elastic);
+/* Whether tdm_elastic_notify() came while this process waited, and tdm_elastic_meet() ended by that. */
+TDM_API int32_t tdm_elastic_has_left(const tdm_elastic* elastic);
 /* Ends what waits for other ranks, in these calls and in the group, with TDM_ERROR_ABORTED, and all later ones. */
 TDM_API TDM_THREAD_SAFE tdm_error* tdm_elastic_abort(tdm_elastic* elastic);
 /* What the launcher says of the job beside its step, such as a loss; up to 200 bytes. */

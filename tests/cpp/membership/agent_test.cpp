@@ -116,7 +116,7 @@ TEST(Agent, RanksStopAtTheSameStepForAThird) {
       while ((next = client.completed(++step)) == AgentClient::Next::kGoOn) {
         std::this_thread::sleep_for(milliseconds(rank + 1));
       }
-      EXPECT_EQ(next, AgentClient::Next::kStop);
+      EXPECT_EQ(next, AgentClient::Next::kLeave);
       stopped[rank] = step;
       client.bye();
     });

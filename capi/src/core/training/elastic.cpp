@@ -102,6 +102,10 @@ tdm_error* tdm_elastic_left(tdm_elastic* elastic) {
   return guard("tdm_elastic_left", [&] { not_null(elastic, "elastic")->session.left(); });
 }
 
+std::int32_t tdm_elastic_has_left(const tdm_elastic* elastic) {
+  return if_live(elastic) && elastic->session.has_left();
+}
+
 tdm_error* tdm_elastic_abort(tdm_elastic* elastic) {
   return guard("tdm_elastic_abort", [&] { not_null(elastic, "elastic")->session.abort(); });
 }

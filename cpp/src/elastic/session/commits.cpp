@@ -90,7 +90,10 @@ void Commits::replace(const std::function<Commit(checkpoint::Staging& staging, c
 
 void Commits::settle() {
   if (!has_pending_) return;
-  wait();
+  {
+    std::unique_lock<std::mutex> lock(mutex_);
+    wait(lock);
+  }
   has_pending_ = false;
   if (!torn_) {
     current_ = 1 - current_;
@@ -102,15 +105,16 @@ void Commits::settle() {
                "Tandem's?); the commit before is kept, and later ones are copied at once\n");
 }
 
-void Commits::wait() {
-  std::unique_lock<std::mutex> lock(mutex_);
+// Versions are compared here, on the thread that changes tensors: an operator counts its change once it has made it.
+void Commits::wait(std::unique_lock<std::mutex>& lock) {
   changed_.wait(lock, [this] { return !copies_; });
+  for (const Watched& each : std::exchange(work_, {})) torn_ |= each.copy.from._version() != each.version;
 }
 
 void Commits::before_step() {
   std::unique_lock<std::mutex> lock(mutex_);
   ++steps_seen_;
-  changed_.wait(lock, [this] { return !copies_; });
+  wait(lock);
 }
 
 void Commits::run() {
@@ -118,15 +122,10 @@ void Commits::run() {
   for (;;) {
     changed_.wait(lock, [this] { return copies_ || ends_; });
     if (ends_) return;
-    const std::vector<Watched> work = std::exchange(work_, {});
+    const std::vector<Watched> work = work_;
     lock.unlock();
-    bool torn = false;
-    for (const Watched& each : work) {
-      checkpoint::Staging::make(each.copy);
-      torn |= each.copy.from._version() != each.version;
-    }
+    for (const Watched& each : work) checkpoint::Staging::make(each.copy);
     lock.lock();
-    torn_ = torn;
     copies_ = false;
     changed_.notify_all();
   }

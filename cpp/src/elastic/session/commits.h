@@ -46,7 +46,7 @@ class TANDEM_API Commits : private optim::StepWatch {
 
   void before_step() override;
   void run();
-  void wait();
+  void wait(std::unique_lock<std::mutex>& lock);
   void settle();
   bool may_copy_beside(std::int64_t step) const;
 
@@ -60,7 +60,7 @@ class TANDEM_API Commits : private optim::StepWatch {
 
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::vector<Watched> work_;
+  std::vector<Watched> work_;  // until the copy was looked at on the program's thread
   bool copies_ = false;
   bool torn_ = false;
   bool ends_ = false;

@@ -17,6 +17,8 @@ Outcome run(const State& state, const std::function<void(Context&)>& train, cons
     Context context(session, state);
     try {
       train(context);
+      session.done();
+      return Outcome::kFinished;
     } catch (const MembershipChange& change) {
       if (!change.leaves()) continue;
       session.left();
@@ -24,12 +26,9 @@ Outcome run(const State& state, const std::function<void(Context&)>& train, cons
     } catch (...) {
       // A lost rank shows as whatever was under way: an error of the group, of the reducer, of the program's own.
       if (!session.has_ended()) throw;
-      continue;
     }
-    session.done();
-    return Outcome::kFinished;
   }
-  return Outcome::kNotNeeded;
+  return session.has_left() ? Outcome::kLeft : Outcome::kNotNeeded;
 }
 
 }  // namespace tandem::elastic

@@ -9,6 +9,7 @@
 #include "base/invalid.h"
 #include "base/mix.h"
 #include "comm/store/store_limit.h"
+#include "checkpoint/manifest.h"
 #include "elastic/session/commits.h"
 #include "membership/agent_client.h"
 #include "tandem/elastic.h"
@@ -24,7 +25,9 @@ using std::chrono::milliseconds;
 
 constexpr milliseconds kMeeting{60000};      // of an epoch's ranks, once all of them are known
 constexpr milliseconds kAgentPatience{3000};  // until it knows of a failure that this rank saw
+constexpr milliseconds kMoment{1000};         // the same, of one that may have shown here first
 constexpr int kMostAttempts = 5;              // to connect ranks of which none was lost
+constexpr int kMostFruitless = 20;            // epochs in a row without a commit that counts
 
 Options checked(Options options) {
   if (options.commit_every < 1) {
@@ -65,11 +68,15 @@ struct Session::Parts {
 
   bool meet();
   bool meet_alone();
+  bool has_ended() {
+    const std::lock_guard<std::mutex> lock(mutex);
+    return ended;
+  }
   bool is_aborted() {
     const std::lock_guard<std::mutex> lock(mutex);
     return aborted;
   }
-  void connect(const membership::Form& form);
+  void connect(const membership::Form& form, const std::shared_ptr<StoreInterrupt>& interrupt);
   void share(const std::vector<std::int64_t>& committed);
   std::shared_ptr<ProcessGroup> of_cpu() const;
   bool resume();
@@ -83,10 +90,14 @@ struct Session::Parts {
   std::int64_t epoch = 0;
   std::int64_t steps = 0;
   std::int64_t rank_seeded = -1;
+  std::int64_t fruitless_at = -1;
   bool has_content = false;  // some commit, perhaps only what training begins with
   bool committed = false;    // one that counts
-  bool stops = false;        // step() said so, and commit() came
+  bool stops_next = false;   // step() said so
+  bool stops = false;        // and commit() came
   std::string failure;       // why the last epoch ended for this rank
+  int fruitless = 0;
+  std::unique_ptr<CheckpointFolder> closing;  // whose save was aborted, and may not have ended yet
   bool checkpoint_due = false;  // of the last commit
   Commits commits;
   Checkpoint as_checkpoint;
@@ -124,10 +135,12 @@ Session::~Session() {
 void Session::commit(const CheckpointContent& content) {
   Parts& parts = *parts_;
   check_content(content);
+  checkpoint::check_values(content.values);
   parts.write_checkpoint();
   parts.commits.take(content, parts.steps);
   parts.has_content = true;
   if (!parts.group) return;
+  parts.stops = parts.stops_next;
   parts.committed = true;
   parts.checkpoint_due = parts.options.checkpoint_every > 0 && parts.steps % parts.options.checkpoint_every == 0;
 }
@@ -154,7 +167,9 @@ void Session::Parts::write_checkpoint() {
                                                 CheckpointOptions{options.checkpoints_kept, group});
   }
   const Commit& last = commits.last();
-  folder->save_async(last.step, last.content);
+  CheckpointContent content = last.content;
+  content.own.clear();  // it is of this process, and ranks change
+  folder->save_async(last.step, content);
 }
 
 // ---------------------------------------------------------------------------------------------------------- epochs
@@ -164,21 +179,35 @@ bool Session::meet() { return parts_->meet(); }
 bool Session::Parts::meet() {
   if (!has_content) invalid("an elastic session needs a commit() of what training begins with before it can meet()");
   if (!agent) return meet_alone();
-  const bool in_order = stops && !ended;
-  std::string reason = in_order ? "" : failure.empty() ? "its training was ended" : failure;
-  if (in_order) {
-    close_group();
-  } else {
-    drop_group();
+  std::string reason = failure.empty() ? "its training was ended" : failure;
+  if (stops && !has_ended()) {
+    try {
+      close_group();
+      reason.clear();
+    } catch (const Error& error) {  // a rank was lost while a checkpoint was written
+      if (!is_of_a_peer(error) || is_aborted()) throw;
+      reason = error.what();
+    }
+  }
+  if (!reason.empty()) drop_group();
+  const std::int64_t before = committed ? commits.last().step : -1;
+  fruitless = before > fruitless_at ? 0 : fruitless + 1;
+  fruitless_at = std::max(before, fruitless_at);
+  if (fruitless > kMostFruitless) {
+    throw Error(ErrorCode::kAborted, std::to_string(fruitless) + " membership epochs in a row ended before there was a commit; " +
+                                         "the last one because of: " + reason);
   }
   for (int attempt = 1;; ++attempt) {
-    stops = false;
+    stops = stops_next = false;
     failure.clear();
     const auto form = agent->join({epoch, committed ? commits.last().step : -1, reason});
+    closing.reset();
     if (!form) return false;
     epoch = form->epoch;
+    const auto interrupt = std::make_shared<StoreInterrupt>();
+    const StoreLimit limit(interrupt);  // of the store's calls that connecting and sharing make
     try {
-      connect(*form);
+      connect(*form, interrupt);
       share(form->committed);
       agent->begin_at(steps);
       start_step();
@@ -201,22 +230,29 @@ bool Session::Parts::meet_alone() {
   epoch = 1;
   ProcessGroupOptions wanted = options.group;
   wanted.abort_subgroups = true;
+  std::shared_ptr<ProcessGroup> made;
   if (!launch_place().launcher.empty()) {
-    group = ProcessGroup::create(wanted);
-    store = group->native()->getStore();
+    made = ProcessGroup::create(wanted);
+    store = made->native()->getStore();
   } else {
     wanted.rank = 0;
     wanted.world_size = 1;
     store = hash_store();
-    group = ProcessGroup::create(wanted, store);
+    made = ProcessGroup::create(wanted, store);
   }
+  bool aborts = false;
+  {
+    const std::lock_guard<std::mutex> lock(mutex);
+    group = made;
+    aborts = aborted;
+  }
+  if (aborts) made->abort();
   share(std::vector<std::int64_t>(static_cast<std::size_t>(group->size()), -1));
   start_step();
   return true;
 }
 
-void Session::Parts::connect(const membership::Form& form) {
-  const auto interrupt = std::make_shared<StoreInterrupt>();
+void Session::Parts::connect(const membership::Form& form, const std::shared_ptr<StoreInterrupt>& interrupt) {
   {
     const std::lock_guard<std::mutex> lock(mutex);
     ended = false;
@@ -231,7 +267,7 @@ void Session::Parts::connect(const membership::Form& form) {
     }
     if (now) now->abort();
   });
-  const StoreLimit limit(StoreLimit::Clock::now() + kMeeting, interrupt);
+  const StoreLimit limit(StoreLimit::Clock::now() + kMeeting);
   const std::string host = form.host.empty() ? "127.0.0.1" : form.host;
   if (form.serves) {
     store = tcp_store(host, 0, {.is_server = true, .timeout = kMeeting});
@@ -333,7 +369,7 @@ void Session::Parts::drop_group() {
   checkpoint_due = false;
   if (folder) {
     folder->abort();
-    folder.reset();
+    closing = std::move(folder);  // which waits until it has ended: the others do not
   }
 }
 
@@ -365,8 +401,12 @@ Session::Next Session::step() {
       case AgentClient::Next::kGoOn:
         break;
       case AgentClient::Next::kStop:
-        next = parts.agent->leaves() ? Next::kLeave : Next::kStop;
-        parts.stops = true;
+        next = Next::kStop;
+        parts.stops_next = true;
+        break;
+      case AgentClient::Next::kLeave:
+        next = Next::kLeave;
+        parts.stops_next = true;
         break;
       case AgentClient::Next::kInterrupted:
         throw Error(ErrorCode::kAborted, "the membership epoch has ended: " + parts.agent->interrupted().value_or(""));
@@ -382,9 +422,9 @@ bool Session::has_ended() {
   if (!parts.agent || !parts.group || parts.is_aborted()) return false;
   if (parts.stops) return true;
   auto reason = parts.group->failure();
-  // What the program itself has closed or aborted has not failed.
-  if (reason && reason->code() == ErrorCode::kAborted) reason.reset();
-  const auto said = reason ? parts.agent->wait_for_interrupt(kAgentPatience) : parts.agent->interrupted();
+  // What the program itself has closed or aborted has not failed, and other failures than of peers would come again.
+  if (reason && (reason->code() == ErrorCode::kAborted || !is_of_a_peer(*reason))) reason.reset();
+  const auto said = parts.agent->wait_for_interrupt(reason ? kAgentPatience : kMoment);
   if (!reason && !said) return false;
   parts.failure = reason ? reason->what() : *said;
   return true;
@@ -402,9 +442,17 @@ void Session::leave() {
 }
 
 void Session::left() {
-  parts_->close_group();
+  try {
+    parts_->close_group();
+  } catch (const Error& error) {
+    if (parts_->agent) parts_->agent->bye();
+    if (!is_of_a_peer(error)) throw;
+    return;
+  }
   if (parts_->agent) parts_->agent->bye();
 }
+
+bool Session::has_left() const { return parts_->agent && parts_->agent->released(); }
 
 void Session::abort() {
   Parts& parts = *parts_;

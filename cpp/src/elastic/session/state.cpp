@@ -22,6 +22,11 @@ NamedTensors tensors_of(const torch::nn::Module& module) {
   return tensors;
 }
 
+// Those of a backward pass that came to no end.
+void drop_gradients(const std::vector<at::Tensor>& parameters) {
+  for (const at::Tensor& parameter : parameters) parameter.mutable_grad() = at::Tensor();
+}
+
 // What state() of an optimizer leaves out: its settings, and what schedulers keep with them.
 std::string settings_of(const optim::Optimizer& optimizer) {
   nlohmann::ordered_json groups = nlohmann::ordered_json::array();
@@ -88,12 +93,20 @@ State& State::tensors(const std::string& name, std::function<NamedTensors()> ten
 }
 
 State& State::module(const std::string& name, torch::nn::Module& module) {
-  return tensors(name, [&module] { return tensors_of(module); });
+  const auto tensors = [&module] { return tensors_of(module); };
+  sections_.push_back({name, tensors, [&module, tensors](const NamedTensors& from) {
+                         load_tensors(tensors(), from);
+                         drop_gradients(module.parameters());
+                       }});
+  return *this;
 }
 
 State& State::optimizer(const std::string& name, optim::Optimizer& optimizer) {
   sections_.push_back({name, [&optimizer] { return optimizer.state(); },
-                       [&optimizer](const NamedTensors& from) { optimizer.load_state(from); }});
+                       [&optimizer](const NamedTensors& from) {
+                         optimizer.load_state(from);
+                         drop_gradients(optimizer.parameters());
+                       }});
   return value(name + ".settings", [&optimizer] { return settings_of(optimizer); },
                [&optimizer](const std::string& text) { load_settings(optimizer, text); });
 }

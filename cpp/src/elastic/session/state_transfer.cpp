@@ -98,6 +98,28 @@ void check_names(const CheckpointContent& mine, const CheckpointContent& theirs)
                                                "; all ranks have to make the same model");
 }
 
+// Tensors are told apart by their place from here on.
+Commit in_order_of(const Commit& order, const Commit& mine) {
+  Commit result{mine.step, {}};
+  result.content.values = mine.content.values;
+  result.content.own = mine.content.own;
+  for (const auto& [section, named] : order.content.replicated) {
+    NamedTensors& to = result.content.replicated[section];
+    const auto own = mine.content.replicated.find(section);
+    std::map<std::string, at::Tensor> by_name;
+    if (own != mine.content.replicated.end()) by_name = {own->second.begin(), own->second.end()};
+    for (const auto& item : named) {
+      const auto found = by_name.find(item.first);
+      if (found == by_name.end()) {
+        throw Error(ErrorCode::kInvalidArgument, "this rank's commit of step " + std::to_string(mine.step) + " has no '" +
+                                                     item.first + "' in '" + section + "', which others have");
+      }
+      to.emplace_back(item.first, found->second);
+    }
+  }
+  return result;
+}
+
 std::string checksums_of(const std::vector<at::Tensor>& tensors) {
   std::string bytes;
   for (const at::Tensor& tensor : tensors) {
@@ -157,7 +179,7 @@ Commit transfer(ProcessGroup& group, const std::vector<int>& holders, checkpoint
   ranks.together([&] {
     const Commit theirs = described(header);
     check_names(mine.content, theirs.content);
-    whole = holds ? mine : Commit{theirs.step, staging.place(theirs.content)};
+    whole = holds ? in_order_of(theirs, mine) : Commit{theirs.step, staging.place(theirs.content)};
     return "";
   });
   const std::vector<at::Tensor> tensors = tensors_of(whole);

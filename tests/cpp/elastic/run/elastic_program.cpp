@@ -149,12 +149,12 @@ int train() {
             batch = loader.next();
           }
           harm("forward", context);
-          optimizer->zero_grad();
           const auto error = torch::mse_loss(model.forward((*batch)[0]), (*batch)[1], at::Reduction::Sum);
           const auto loss = error * (static_cast<double>(context.size()) / static_cast<double>(batch->global_count));
           loss.backward();
           harm("backward", context);
           optimizer->step();
+          optimizer->zero_grad();  // last: what a failure leaves is not this program's to drop
           scheduler->step();
           loader.commit();
           place = loader.state();
@@ -163,6 +163,7 @@ int train() {
           context.step();
           harm("step", context);
         }
+        harm("end", context);
         std::ofstream result(folder + "/result." + std::to_string(context.rank()));
         for (const auto& item : net->named_parameters()) {
           const at::Tensor values = item.value().detach().contiguous();
@@ -193,6 +194,7 @@ int main(int argc, char** argv) {
   member = number_of ? number_of : "0";
   std::ofstream(folder + "/pid." + member) << getpid() << std::endl;
   int code = 1;
+  if (setting("FAULTS", "") == "quit-start@0/" + member) return 0;
   try {
     code = train();
   } catch (const std::exception& error) {

@@ -186,6 +186,36 @@ TEST(Elastic, ARankLeavesBetweenTwoSteps) {
   expect_close(training.result(), undisturbed({"-n", "1"}, {}));
 }
 
+// The one that leaves is the only one that has what was learned: it hands that over first.
+TEST(Elastic, TheLastRankLeavesToASpareThatGoesOn) {
+  Training training({"-n", "1", "--spares", "1"}, {"FAULTS=leave-step@9/0", "PAUSE=20"});
+  EXPECT_EQ(training.wait(), 0) << training.said();
+  EXPECT_THAT(training.tool().out(), HasSubstr("[0] left"));
+  EXPECT_EQ(training.times(1), 1);
+  EXPECT_EQ(training.times(40), 1);
+  expect_close(training.result(), undisturbed({"-n", "1"}, {}));
+}
+
+TEST(Elastic, AllLeaveAndThatIsNoFailure) {
+  Training training({"-n", "2"}, {"FAULTS=leave-step@9/0,leave-step@9/1", "PAUSE=20"});
+  EXPECT_EQ(training.wait(), 0) << training.said();
+  EXPECT_THAT(training.tool().out(), HasSubstr("[0] left"));
+  EXPECT_THAT(training.tool().out(), HasSubstr("[1] left"));
+}
+
+TEST(Elastic, OneThatEndsBeforeItMeetsTheOthersHoldsNobodyUp) {
+  Training training({"-n", "2"}, {"FAULTS=quit-start@0/1"});
+  EXPECT_EQ(training.wait(), 0) << training.said();
+  EXPECT_THAT(training.result(), HasSubstr("world 1"));
+}
+
+TEST(Elastic, ALossWhileTheLastCheckpointIsWrittenIsRepaired) {
+  TemporaryFolder kept;
+  Training training({"-n", "2"}, {"CHECKPOINTS=" + kept.path() + "/run", "CHECKPOINT_EVERY=8", "FAULTS=kill-end@40/1"});
+  EXPECT_EQ(training.wait(), 0) << training.said();
+  expect_close(training.result(), undisturbed({"-n", "1"}, {}));
+}
+
 TEST(Elastic, ASpareThatNobodyNeededEndsInPeace) {
   Training training({"-n", "1", "--spares", "1"}, {"STEPS=6"});
   EXPECT_EQ(training.wait(), 0) << training.said();
