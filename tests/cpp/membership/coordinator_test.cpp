@@ -358,6 +358,78 @@ TEST(Coordinator, ARankLeavesBetweenTwoSteps) {
   EXPECT_THAT(job.told<Interrupt>(0), IsEmpty());
 }
 
+TEST(Coordinator, OneThatWantsToLeaveWhileItWaitsIsReleased) {
+  Job job(1);
+  job.start(2);
+  job.join(0);
+  job.join(1);
+  job.serve(0);
+  job.say(1, Leave{0});  // a spare
+  EXPECT_EQ(job.told<Released>(1).size(), 1u);
+  EXPECT_TRUE(job.coordinator.has_left(1));
+
+  Job others = three();
+  others.say(1, Leave{1});
+  others.lose(2);  // before there was a stop
+  others.join(1, 7, "peer lost");
+  EXPECT_TRUE(others.told<Released>(1).empty());  // it may be the only one with the newest commit
+  others.join(0, 7, "peer lost");
+  EXPECT_EQ(others.told<Released>(1).size(), 1u);
+  ASSERT_EQ(others.told<Form>(0).size(), 1u);
+  EXPECT_THAT(others.told<Form>(0)[0].committed, ElementsAre(7));
+}
+
+TEST(Coordinator, TheOnlyOneWithTheStateLeavesOnceAnotherHasIt) {
+  Job job(1);
+  job.start(2);
+  job.join(0);
+  job.join(1);
+  job.serve(0);
+  job.say(0, Leave{1});
+  job.pass(milliseconds(100));
+  job.say(0, PauseAnswer{1, job.told<Pause>(0)[0].number, 0, true});
+  ASSERT_EQ(job.told<Go>(0).size(), 1u);
+  EXPECT_FALSE(job.told<Go>(0)[0].may_leave);
+  job.forget();
+  job.join(0, 5);
+  ASSERT_EQ(job.told<Form>(0).size(), 1u);
+  EXPECT_THAT(job.told<Form>(0)[0].committed, ElementsAre(5, -1));
+  job.serve(0);
+  job.pass(milliseconds(100));
+  const auto pause = job.told<Pause>(0)[0];
+  for (const Member member : {0, 1}) job.say(member, PauseAnswer{2, pause.number, 5, true});
+  EXPECT_TRUE(job.told<Go>(0)[0].may_leave);
+  job.say(0, Bye{2});
+  job.forget();
+  job.join(1, 6);
+  EXPECT_THAT(job.told<Form>(1)[0].committed, ElementsAre(6));
+}
+
+TEST(Coordinator, OneWhoseConnectionEndedIsNotLostBeforeItsProcessIs) {
+  Job job(1);
+  job.start(1);
+  job.join(0);
+  job.serve(0);
+  job.coordinator.disconnected(0, "it closed its connection", job.now);
+  job.pass(milliseconds(1));
+  EXPECT_EQ(job.count(Event::Kind::kTooFew), 0);
+  const Member again = job.start_in(0);
+  job.lose(0);
+  EXPECT_EQ(job.count(Event::Kind::kTooFew), 0);
+  job.join(again);
+  EXPECT_EQ(job.coordinator.epoch(), 2);
+}
+
+TEST(Coordinator, WhoJoinsAfterItsEndIsTold) {
+  Job job(1);
+  job.start(1);
+  job.join(0);
+  job.serve(0);
+  job.say(0, Done{1});
+  job.join(0, 9);
+  EXPECT_EQ(job.told<Finished>(0).size(), 1u);
+}
+
 TEST(Coordinator, PassesOverWhatAnEarlierEpochSays) {
   Job job = three();
   job.lose(0);
