@@ -65,8 +65,8 @@ func MeetElastic(e Elastic) (ProcessGroup, *Failure) {
 }
 
 func ElasticHasLeft(e Elastic) bool { return C.tdm_elastic_has_left(elastic(e)) != 0 }
-func ElasticEpoch(e Elastic) int64 { return int64(C.tdm_elastic_epoch(elastic(e))) }
-func ElasticSteps(e Elastic) int64 { return int64(C.tdm_elastic_steps(elastic(e))) }
+func ElasticEpoch(e Elastic) int64  { return int64(C.tdm_elastic_epoch(elastic(e))) }
+func ElasticSteps(e Elastic) int64  { return int64(C.tdm_elastic_steps(elastic(e))) }
 
 // What StepElastic says is next.
 const (
