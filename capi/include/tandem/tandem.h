@@ -1927,10 +1927,10 @@ typedef struct tdm_elastic_options {
 TDM_API void tdm_elastic_options_init(tdm_elastic_options* made, size_t struct_size);
 
 /* Connects to the launcher's agent. Without one (torchrun, or no launcher) there is one membership epoch, of the ranks
- * that the environment names, or of one. `group`: backend, timeout, device and interface of the groups to come; rank, size
- * and init_method are the job's. Free with tdm_elastic_free(), to the others a loss where tdm_elastic_done() or
+ * that the environment names, or of one. `group`: backend, timeout, device and interface of the groups to come (NULL: gloo);
+ * rank, size and init_method are the job's. Free with tdm_elastic_free(), to the others a loss where tdm_elastic_done() or
  * tdm_elastic_left() was not called. Errors: TDM_ERROR_INVALID_ARGUMENT, TDM_ERROR_IO where the agent cannot be reached. */
-TDM_API TDM_BLOCKS tdm_error* tdm_elastic_create(const tdm_process_group_options* group,
+TDM_API TDM_BLOCKS tdm_error* tdm_elastic_create(TDM_NULLABLE const tdm_process_group_options* group,
                                                  const tdm_elastic_options* options, tdm_elastic** out);
 TDM_API TDM_BLOCKS void tdm_elastic_free(tdm_elastic* elastic);
 
