@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -17,11 +16,10 @@
 #include <memory>
 #include <optional>
 #include <set>
-#include <sstream>
 #include <utility>
 
 #include "base/descriptor.h"
-#include "launch/console.h"
+#include "launch/consoles.h"
 #include "launch/environment.h"
 #include "launch/error_file.h"
 #include "launch/failure.h"
@@ -39,7 +37,6 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
-constexpr int kLauncherStream = -2;
 constexpr milliseconds kSweepEvery{10};
 constexpr milliseconds kKillPatience{30000};
 constexpr milliseconds kSameSignal{300};
@@ -63,42 +60,12 @@ double now_seconds() {
   return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
 }
 
-bool same_file(int a, int b) {
-  struct stat x {
-  }, y{};
-  return fstat(a, &x) == 0 && fstat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
-}
-
 std::string prefix_of(int rank, bool coloured) {
   const std::string text = "[" + std::to_string(rank) + "]";
   if (!coloured) return text + " ";
   constexpr int kColours[] = {36, 33, 32, 35, 34, 31};
   return "\x1b[" + std::to_string(kColours[rank % std::size(kColours)]) + "m" + text + "\x1b[m ";
 }
-
-// The launcher's stdout and stderr, which may be one.
-struct Consoles {
-  Console out{STDOUT_FILENO, isatty(STDOUT_FILENO) != 0};
-  Console own_err{STDERR_FILENO, isatty(STDERR_FILENO) != 0};
-  bool one = same_file(STDOUT_FILENO, STDERR_FILENO);
-
-  Console& err() { return one ? out : own_err; }
-  void say(const std::string& message) {
-    std::istringstream lines(message);
-    for (std::string line; std::getline(lines, line);) err().line(kLauncherStream, "tandem: ", line);
-  }
-  // As far as the reader takes it within a few seconds.
-  void flush() {
-    const auto end = Clock::now() + std::chrono::seconds(5);
-    for (Console* console : {&out, &own_err}) {
-      while (console->pending() > 0 && !console->broken() && Clock::now() < end) {
-        pollfd ready{console->fd(), POLLOUT, 0};
-        poll(&ready, 1, 100);
-        console->write_some();
-      }
-    }
-  }
-};
 
 class Supervisor {
  public:
@@ -383,7 +350,9 @@ class Supervisor {
       switch (event.kind) {
         case membership::Event::Kind::kFormed:
           if (coordinator_.epoch() > 1) {
-            consoles_.say("now " + event.text + " (membership epoch " + std::to_string(coordinator_.epoch()) + ")");
+            const std::string& progress = coordinator_.progress();
+            consoles_.say("now " + event.text + (progress.empty() ? "" : ", " + progress) + " (membership epoch " +
+                          std::to_string(coordinator_.epoch()) + ")");
           }
           break;
         case membership::Event::Kind::kHung: {

@@ -129,7 +129,6 @@ void Coordinator::on(Member member, Process& process, const Serve& serve, Time n
 
 void Coordinator::on(Member member, Process& process, const PauseAnswer& answer, Time) {
   if (!takes_part(process) || answer.epoch != epoch_) return;
-  step_ = std::max(step_, answer.step);
   if (!stop_ || stop_->agreed || answer.number != stop_->number) return;
   stop_->answers[member] = answer;
   look_at_answers();
@@ -140,7 +139,6 @@ void Coordinator::on(Member, Process& process, const Progress& progress, Time) {
   if (progress.step != process.step) without_step_ = {};
   process.step = progress.step;
   process.waits = progress.waits;
-  step_ = std::max(step_, progress.step);
   if (process.rank == 0 && !progress.text.empty()) progress_ = progress.text;
 }
 

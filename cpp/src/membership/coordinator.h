@@ -82,9 +82,7 @@ class Coordinator {
   std::int64_t epoch() const { return epoch_; }
   // Of the epoch that runs; 0 while there is none.
   int world_size() const { return phase_ == Phase::kRunning ? static_cast<int>(ranks_.size()) : 0; }
-  // The most steps that any rank has completed.
-  std::int64_t step() const { return step_; }
-  // Of the lowest rank that said something.
+  // What the first rank said last of how it goes.
   const std::string& progress() const { return progress_; }
 
  private:
@@ -157,7 +155,6 @@ class Coordinator {
   std::optional<Time> stop_after_;  // others may join until then
   std::optional<Stop> stop_;
   std::int64_t stops_ = 0;
-  std::int64_t step_ = 0;
   Clock::duration without_step_{};
   std::optional<Time> looked_;
   std::string progress_;

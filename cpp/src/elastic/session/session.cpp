@@ -80,6 +80,8 @@ struct Session::Parts {
   void share(const std::vector<std::int64_t>& committed);
   std::shared_ptr<ProcessGroup> of_cpu() const;
   bool resume();
+  void adopt(std::shared_ptr<ProcessGroup> made);
+  std::shared_ptr<ProcessGroup> take_group();
   void close_group();
   void drop_group();
   void start_step();
@@ -89,7 +91,6 @@ struct Session::Parts {
   const std::unique_ptr<AgentClient> agent;
   std::int64_t epoch = 0;
   std::int64_t steps = 0;
-  std::int64_t rank_seeded = -1;
   std::int64_t fruitless_at = -1;
   bool has_content = false;  // some commit, perhaps only what training begins with
   bool committed = false;    // one that counts
@@ -240,13 +241,7 @@ bool Session::Parts::meet_alone() {
     store = hash_store();
     made = ProcessGroup::create(wanted, store);
   }
-  bool aborts = false;
-  {
-    const std::lock_guard<std::mutex> lock(mutex);
-    group = made;
-    aborts = aborted;
-  }
-  if (aborts) made->abort();
+  adopt(std::move(made));
   share(std::vector<std::int64_t>(static_cast<std::size_t>(group->size()), -1));
   start_step();
   return true;
@@ -279,14 +274,24 @@ void Session::Parts::connect(const membership::Form& form, const std::shared_ptr
   wanted.rank = form.rank;
   wanted.world_size = static_cast<int>(form.committed.size());
   wanted.abort_subgroups = true;
-  auto made = ProcessGroup::create(wanted, prefix_store("elastic/" + std::to_string(form.epoch), store));
+  adopt(ProcessGroup::create(wanted, prefix_store("elastic/" + std::to_string(form.epoch), store)));
+}
+
+// As the epoch's group, which may be over by now.
+void Session::Parts::adopt(std::shared_ptr<ProcessGroup> made) {
   bool aborts = false;
   {
     const std::lock_guard<std::mutex> lock(mutex);
     group = made;
-    aborts = ended;
+    aborts = ended || aborted;
   }
   if (aborts) made->abort();
+}
+
+std::shared_ptr<ProcessGroup> Session::Parts::take_group() {
+  if (agent) agent->on_interrupt(nullptr);
+  const std::lock_guard<std::mutex> lock(mutex);
+  return std::exchange(group, nullptr);
 }
 
 void Session::Parts::share(const std::vector<std::int64_t>& steps_of) {
@@ -349,22 +354,12 @@ void Session::Parts::close_group() {
   write_checkpoint();
   if (folder) folder->close();
   folder.reset();
-  if (agent) agent->on_interrupt(nullptr);
-  std::shared_ptr<ProcessGroup> last;
-  {
-    const std::lock_guard<std::mutex> lock(mutex);
-    last = std::exchange(group, nullptr);
-  }
+  const auto last = take_group();
   if (last) last->close();
 }
 
 void Session::Parts::drop_group() {
-  if (agent) agent->on_interrupt(nullptr);
-  std::shared_ptr<ProcessGroup> last;
-  {
-    const std::lock_guard<std::mutex> lock(mutex);
-    last = std::exchange(group, nullptr);
-  }
+  const auto last = take_group();
   if (last) last->abort();
   checkpoint_due = false;
   if (folder) {

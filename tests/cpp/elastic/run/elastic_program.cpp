@@ -160,6 +160,7 @@ int train() {
           place = loader.state();
           if (context.rank() == 0) note(context.steps() + 1);
           std::this_thread::sleep_for(pause);
+          context.describe("at batch " + std::to_string(batch->number));
           context.step();
           harm("step", context);
         }

@@ -147,6 +147,7 @@ TEST_P(OnBackend, ALostRankIsReplacedAndTheOthersDoNotWait) {
   kill(training.pid(1), SIGKILL);
   EXPECT_EQ(training.wait(), 0) << training.said();
   EXPECT_THAT(training.said(), HasSubstr("another one takes its place"));
+  EXPECT_THAT(training.said(), HasSubstr("at batch "));  // what the first rank says of itself
   EXPECT_THAT(training.said(), HasSubstr("now 1 rank, from step"));
   EXPECT_THAT(training.said(), HasSubstr("now 2 ranks, from step"));
   EXPECT_EQ(training.result(0), training.result(1));
