@@ -83,8 +83,8 @@ struct Options {
   std::string checkpoints = "";
   std::int64_t checkpoint_every = 0;  // steps, a multiple of commit_every; 0: none are written
   std::size_t checkpoints_kept = 3;
-  // With it, random numbers of LibTorch's CPU generator are those of (seed, step, rank) in each step, so that a step
-  // that is made again draws what it drew before, whoever makes it.
+  // With it, random numbers of LibTorch's generators for the CPU and for group.device are those of (seed, step, rank) in
+  // each step, so that a step that is made again draws what it drew before, whoever makes it.
   std::optional<std::uint64_t> seed = {};
 };
 

@@ -1919,8 +1919,8 @@ typedef struct tdm_elastic_options {
                                            goes on from its newest checkpoint; NULL: none */
   int64_t checkpoint_every;             /* steps, a multiple of commit_every; 0: none are written */
   int32_t checkpoints_kept;             /* 0: all */
-  int32_t has_seed; /* 1: random numbers of LibTorch's CPU generator are those of (seed, step, rank) in each step, so that
-                       a step that is made again draws what it drew before */
+  int32_t has_seed; /* 1: random numbers of LibTorch's generators for the CPU and the group's device are those of
+                       (seed, step, rank) in each step, so that a step that is made again draws what it drew before */
   uint64_t seed;
 } tdm_elastic_options;
 #define TDM_ELASTIC_OPTIONS_INIT { sizeof(tdm_elastic_options), 10, NULL, 0, 3, 0, 0 }

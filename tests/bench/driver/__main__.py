@@ -3,8 +3,8 @@ import argparse
 import os
 import sys
 
-from . import (against, allreduce, checkpoint, data_parallel, ddp_statistics, ddp_step, exported, figures, interop, jit,
-               leases, loader, measure, op_overhead, places, recovery, report, scaling, startup, train_step)
+from . import (against, allreduce, checkpoint, data_parallel, ddp_statistics, ddp_step, exported, figures, gpu_step,
+               interop, jit, leases, loader, measure, op_overhead, places, recovery, report, scaling, startup, train_step)
 
 BENCHMARKS = {"startup": startup.benchmark, "ddp-step": ddp_step.benchmark, "op-overhead": op_overhead.benchmark,
               "allreduce": allreduce.benchmark, "ddp-statistics": ddp_statistics.benchmark,
@@ -12,11 +12,13 @@ BENCHMARKS = {"startup": startup.benchmark, "ddp-step": ddp_step.benchmark, "op-
               "checkpoint": checkpoint.benchmark, "leases": leases.benchmark, "scaling": scaling.benchmark,
               "train-step": train_step.benchmark, "jit": jit.benchmark, "exported": exported.benchmark,
               "recovery": recovery.benchmark}
+# Only where they are named: they need what few machines have.
+NAMED = {"gpu-step": gpu_step.benchmark}
 
 
 def main():
     parser = argparse.ArgumentParser(prog="script/bench")
-    parser.add_argument("names", nargs="*", metavar="NAME", help=f"{', '.join(BENCHMARKS)} (default: all), or interop, figures")
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"{', '.join(BENCHMARKS)} (default: all), or gpu-step, interop, figures")
     parser.add_argument("--rounds", type=int, default=5, help="alternating runs of each side, at least 5")
     parser.add_argument("--only", action="append", metavar="CASE",
                         help="this case alone, of a benchmark that has several; of figures: this one; may be given "
@@ -27,8 +29,8 @@ def main():
     names = args.names or list(against.BENCHMARKS if args.against else BENCHMARKS)
     missed = []
     for name in names:
-        if name not in BENCHMARKS and name not in ("interop", "figures"):
-            parser.error(f"no benchmark {name!r}; there are {', '.join(BENCHMARKS)}, interop and figures")
+        if name not in BENCHMARKS and name not in NAMED and name not in ("interop", "figures"):
+            parser.error(f"no benchmark {name!r}; there are {', '.join(BENCHMARKS)}, gpu-step, interop and figures")
         if args.against and name not in against.BENCHMARKS:
             parser.error(f"--against measures {', '.join(against.BENCHMARKS)}, not {name}")
     if args.rounds < 5:
@@ -48,7 +50,7 @@ def main():
                 entries = against.benchmark(name, args.against, args.rounds, lambda text: print(text, flush=True),
                                             args.only)
             else:
-                entries = BENCHMARKS[name](args.rounds, lambda text: print(text, flush=True), args.only)
+                entries = (BENCHMARKS | NAMED)[name](args.rounds, lambda text: print(text, flush=True), args.only)
         except measure.BenchError as error:
             sys.exit(f"script/bench: {name}: {error}")
         if not entries:

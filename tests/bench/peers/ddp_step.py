@@ -17,7 +17,8 @@ import tensor_file
 parser = argparse.ArgumentParser()
 parser.add_argument("--model", choices=models.MODELS, required=True)
 parser.add_argument("--data", required=True, help="folder that prepare.py wrote")
-parser.add_argument("--exchange", choices=("gloo", "none"), required=True)
+parser.add_argument("--exchange", choices=("gloo", "nccl", "none"), required=True)
+parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu")
 parser.add_argument("--warmup", type=int, required=True)
 parser.add_argument("--steps", type=int, required=True)
 parser.add_argument("--save", help="rank 0 writes parameters and buffers at the end")
@@ -28,10 +29,11 @@ torch.set_num_threads(1)
 model = models.MODELS[args.model]()
 model.load_state_dict(tensor_file.load(os.path.join(args.data, "init.safetensors")))
 batch = tensor_file.load(os.path.join(args.data, f"rank-{rank}.safetensors"))
-inputs, targets = batch["inputs"], batch["targets"]
+inputs, targets = batch["inputs"].to(args.device), batch["targets"].to(args.device)
+model.to(args.device)
 wrapped = model
-if args.exchange == "gloo":
-    dist.init_process_group("gloo")
+if args.exchange != "none":
+    dist.init_process_group(args.exchange)
     wrapped = nn.parallel.DistributedDataParallel(model, gradient_as_bucket_view=True)
 optimizer = torch.optim.SGD(model.parameters(), lr=0.01, momentum=0.9, fused=True)
 criterion = nn.CrossEntropyLoss()
@@ -55,6 +57,6 @@ with open("/proc/self/status") as status:
 with open(os.path.join(os.environ["BENCH_OUT"], f"rank-{rank}.json"), "w") as file:
     json.dump({"step_ms": seconds * 1000 / max(args.steps, 1), "losses": losses, "rss_kb": resident}, file)
 if args.save and rank == 0:
-    tensor_file.save(args.save, model.state_dict())
-if args.exchange == "gloo":
+    tensor_file.save(args.save, {name: tensor.cpu() for name, tensor in model.state_dict().items()})
+if args.exchange != "none":
     dist.destroy_process_group()

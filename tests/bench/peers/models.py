@@ -140,7 +140,7 @@ class GPT(nn.Module):
                 nn.init.normal_(parameter, std=0.02 / math.sqrt(2 * layers) if adds else 0.02)
 
     def forward(self, tokens):
-        x = self.embed(tokens) + self.positions(torch.arange(tokens.shape[1]))
+        x = self.embed(tokens) + self.positions(torch.arange(tokens.shape[1], device=tokens.device))
         for block in self.blocks:
             x = block(x)
         return self.head(self.norm(x)).flatten(0, 1)

@@ -23,8 +23,9 @@ TEST_P(Archives, GivePythonsOutputsAndState) {
   const std::string& name = GetParam();
   const auto& reference = references()[name];
   const auto program = ExportedProgram::load(archive(name));
+  program->to(test_device(), std::nullopt);
   const std::string base = name.substr(0, name.find("_eval"));
-  const Values inputs = example(base);  // which a program may change
+  const Values inputs = on_device(example(base));  // which a program may change
   expect_values(program->forward(inputs), reference["outputs"], name);
   expect_values(program->forward(inputs), reference["again"], name + " again");
   const auto state = state_of(*program);
@@ -58,6 +59,7 @@ TEST_P(Trained, EqualsPythonsDistributedDataParallel) {
   const char* save_to = std::getenv("EXPORTED_ARCHIVES");
   run_groups(kRanks, [&](ProcessGroup& group) {
     const auto program = ExportedProgram::load(archive(name));
+    program->to(test_device(), std::nullopt);
     torch::nn::Module& module = program->get();
     module.train();
     std::vector<std::string> names;
@@ -71,10 +73,10 @@ TEST_P(Trained, EqualsPythonsDistributedDataParallel) {
     const auto sgd = optim::make_optimizer("SGD", parameters, {{"lr", 0.05}, {"momentum", 0.9}});
     for (int step = 0; step < kSteps; ++step) {
       ddp.prepare_forward(module.is_training());
-      std::vector<at::Tensor> outputs = {first_of(program->forward(batch_of(name, group.rank(), step)))};
+      std::vector<at::Tensor> outputs = {first_of(program->forward(on_device(batch_of(name, group.rank(), step))))};
       ddp.prepare_backward(outputs);
       sgd->zero_grad();
-      (outputs[0] - pattern(outputs[0].sizes(), 500 + step)).square().mean().backward();
+      (outputs[0] - on_device(pattern(outputs[0].sizes(), 500 + step))).square().mean().backward();
       sgd->step();
     }
     if (group.rank() != 0) return;

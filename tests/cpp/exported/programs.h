@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "support/test_device.h"
 #include "tandem/exported_program.h"
 
 namespace tandem::testing {
@@ -105,7 +106,7 @@ inline Values leaves(const Values& values) {
 inline void expect_digest(const at::Tensor& tensor, const nlohmann::json& digest, double tolerance,
                           const std::string& what) {
   EXPECT_EQ(tensor.sizes().vec(), digest[0].get<std::vector<std::int64_t>>()) << what;
-  const at::Tensor flat = tensor.detach().to(at::kDouble).flatten();
+  const at::Tensor flat = tensor.detach().cpu().to(at::kDouble).flatten();
   const double scale = std::max(1.0, flat.abs().sum().item<double>());
   const std::vector<double> sums = {flat.sum().item<double>(), (flat * pattern(flat.sizes(), 99)).sum().item<double>(),
                                     flat.abs().sum().item<double>()};

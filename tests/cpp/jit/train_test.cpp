@@ -3,6 +3,7 @@
 
 #include "cpp/comm/threads.h"
 #include "cpp/jit/files.h"
+#include "support/test_device.h"
 #include "tandem/ddp.h"
 #include "tandem/optim.h"
 
@@ -33,12 +34,13 @@ Holder train(const std::string& file) {
   run_ranks(kRanks, [&](int rank) {
     const std::shared_ptr<ProcessGroup> group = ProcessGroup::create(options_for(rank, kRanks), store);
     const Holder module = jit::load(jit_file(file));
+    module->to(test_device());
     DistributedDataParallel<Holder> ddp(module, group);
     const auto optimizer = optim::make_optimizer("SGD", unique(module->parameters()), {{"lr", 0.1}, {"momentum", 0.9}});
     for (int step = 0; step < kSteps; ++step) {
       optimizer->zero_grad();
-      const at::Tensor output = ddp.forward(jit_expected("inputs")[rank][step]).toTensor();
-      at::mse_loss(output, jit_expected("targets")[rank][step]).backward();
+      const at::Tensor output = ddp.forward(on_device(jit_expected("inputs")[rank][step])).toTensor();
+      at::mse_loss(output, on_device(jit_expected("targets")[rank][step])).backward();
       optimizer->step();
     }
     if (rank == 0) trained = module;
@@ -49,7 +51,7 @@ Holder train(const std::string& file) {
 void expect_trained(const jit::ScriptModule& module, const std::string& name) {
   for (const auto& list : {module.named_parameters(), module.named_buffers()}) {
     for (const auto& one : list)
-      expect_close(one.value().detach(), jit_expected(name + ".trained." + one.key()), one.key());
+      expect_close(one.value().detach().cpu(), jit_expected(name + ".trained." + one.key()), one.key());
   }
 }
 

@@ -29,7 +29,7 @@ std::vector<json> texts() {
 at::Tensor ids_of(const json& rows) {
   std::vector<at::Tensor> all;
   for (const json& row : rows) all.push_back(torch::tensor(row.get<std::vector<std::int64_t>>()));
-  return at::stack(all);
+  return on_device(at::stack(all));
 }
 
 at::Tensor slice(const at::Tensor& ids, std::int64_t from, std::int64_t to) {

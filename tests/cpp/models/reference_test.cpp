@@ -50,7 +50,7 @@ void agrees(const json& one) {
   const auto made = nn::make_module(one["type"], options_of(one["options"]));
   ASSERT_NO_FATAL_FAILURE(expect_names(one, made->get()));
   expect_drawn(one, made->get());
-  made->to(std::nullopt, at::kDouble);
+  made->to(test_device(), at::kDouble);
   fill(made->get());
   // What is computed with is a clone: it is to have all that the network has.
   const auto network = made->clone();

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "support/test_device.h"
 #include "tandem/nn.h"
 
 namespace tandem::testing {
@@ -56,7 +57,7 @@ inline void fill(const torch::nn::Module& module) {
 }
 
 inline at::Tensor projection(const at::Tensor& t) {
-  const at::Tensor flat = t.to(at::kDouble).reshape(-1);
+  const at::Tensor flat = t.cpu().to(at::kDouble).reshape(-1);
   return (flat * at::cos(at::arange(flat.numel(), at::kDouble) * 0.3)).sum();
 }
 
@@ -78,22 +79,22 @@ inline NetworkInput input_of(const nlohmann::json& one) {
   const nlohmann::json& spec = one.at("input");
   if (spec.contains("image")) {
     const auto sizes = spec["image"].get<std::vector<std::int64_t>>();
-    return {{(mixed(c10::multiply_integers(sizes), 5) * 2).view(sizes)}, at::ones({}, at::kDouble)};
+    return {{on_device((mixed(c10::multiply_integers(sizes), 5) * 2).view(sizes))}, on_device(at::ones({}, at::kDouble))};
   }
   const auto rows = spec["ids"][0].get<std::int64_t>(), length = spec["ids"][1].get<std::int64_t>();
   const at::Tensor i = at::arange(rows * length, at::kLong);
-  const at::Tensor ids =
-      (i * i * 5 + i * 7 + 3).remainder(one.at("options").at("vocab_size").get<std::int64_t>()).view({rows, length});
-  if (!spec.contains("padding")) return {{ids}, at::ones({}, at::kDouble)};
-  const at::Tensor padding = torch::tensor(spec["padding"].get<std::vector<std::int64_t>>()).unsqueeze(1);
-  const at::Tensor mask = at::arange(length, at::kLong).ge(padding).to(at::kLong);
+  const at::Tensor ids = on_device(
+      (i * i * 5 + i * 7 + 3).remainder(one.at("options").at("vocab_size").get<std::int64_t>()).view({rows, length}));
+  if (!spec.contains("padding")) return {{ids}, on_device(at::ones({}, at::kDouble))};
+  const at::Tensor padding = on_device(torch::tensor(spec["padding"].get<std::vector<std::int64_t>>()).unsqueeze(1));
+  const at::Tensor mask = on_device(at::arange(length, at::kLong)).ge(padding).to(at::kLong);
   return {{ids, mask, (mask.cumsum(1) - 1).clamp_min(0)}, mask.unsqueeze(2).to(at::kDouble)};
 }
 
 // A case's network in double, with values of the formula.
 inline std::unique_ptr<nn::Module> network_of(const nlohmann::json& one) {
   auto module = nn::make_module(one.at("type"), options_of(one.at("options")));
-  module->to(std::nullopt, at::kDouble);
+  module->to(test_device(), at::kDouble);
   fill(module->get());
   return module;
 }

@@ -26,7 +26,7 @@ inline std::vector<Option> options_of(const nlohmann::json& options) {
 // In double, with parameters of the formula: start is the place of the name among all, sorted.
 inline std::unique_ptr<nn::Module> made(const std::string& type, const std::vector<Option>& options) {
   auto module = nn::make_module(type, options);
-  module->to({}, at::kDouble);
+  module->to(test_device(), at::kDouble);
   std::map<std::string, at::Tensor> sorted;
   for (const auto& one : module->get().named_parameters()) sorted[one.key()] = one.value();
   const at::NoGradGuard no_grad;

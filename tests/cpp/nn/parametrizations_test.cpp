@@ -48,7 +48,7 @@ TEST(Parametrizations, ArePythons) {
     compare(line["begin"], *module, "begin");
     for (const json& expected : line["train"]) EXPECT_EQ(difference(expected, output(*module, x), 1e-10), "");
     const at::Tensor y = output(*module, x);
-    (y * (1 + at::arange(y.numel(), at::kDouble).remainder(7).view(y.sizes()) / 10)).sum().backward();
+    (y * (1 + on_device(at::arange(y.numel(), at::kDouble)).remainder(7).view(y.sizes()) / 10)).sum().backward();
     for (const auto& [key, expected] : line["grads"].items()) {
       EXPECT_EQ(difference(expected, module->get().named_parameters()[key].grad(), 1e-10), "") << key;
     }

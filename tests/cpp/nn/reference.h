@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "support/test_device.h"
+
 namespace tandem::testing {
 
 inline nlohmann::json stored(const std::string& file) {
@@ -23,7 +25,7 @@ inline at::Tensor formula(const std::vector<std::int64_t>& sizes, std::int64_t s
     const double value = static_cast<double>((i * 7 + start * 5) % 23 - 11) / 8;
     values[i] = positive ? std::abs(value) + 0.5 : value;
   }
-  return made;
+  return on_device(made);
 }
 
 inline at::Tensor tensor_of(const nlohmann::json& given) {
@@ -33,7 +35,7 @@ inline at::Tensor tensor_of(const nlohmann::json& given) {
   const at::Tensor values = given.contains("values")
                                 ? at::tensor(given["values"].get<std::vector<double>>(), at::kDouble).view(sizes)
                                 : formula(sizes, given.at("start"), given.value("positive", false));
-  at::Tensor made = values.to(dtypes.at(given.at("dtype")));
+  at::Tensor made = on_device(values.to(dtypes.at(given.at("dtype"))));
   if (given.contains("grad")) made.mutable_grad() = formula(sizes, given["grad"]).to(made.scalar_type());
   return made;
 }
@@ -46,7 +48,7 @@ inline std::string difference(const nlohmann::json& expected, const at::Tensor& 
   const auto sizes = expected.at("sizes").get<std::vector<std::int64_t>>();
   if (found.sizes() != at::IntArrayRef(sizes)) return "has sizes " + c10::str(found.sizes());
   const at::Tensor values = at::tensor(expected.at("values").get<std::vector<double>>(), at::kDouble).view(sizes);
-  const at::Tensor here = found.detach().to(at::kDouble);
+  const at::Tensor here = found.detach().to(at::kDouble).cpu();
   if (values.numel() == 0 || values.equal(here)) return "";
   const double off = (values - here).abs().max().item<double>();
   const double scale = std::max(1.0, values.abs().max().item<double>());

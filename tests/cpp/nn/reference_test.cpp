@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "support/test_device.h"
 #include "tandem/nn.h"
 
 namespace tandem::testing::nn_reference_test {
@@ -74,9 +75,9 @@ at::IValue value(const json& spec, double place, std::vector<at::Tensor>& leaves
   }
   if (spec.contains("indices")) {
     const auto pool = nn::make_module(spec["indices"], {{"kernel_size", 2}, {"return_indices", true}});
-    return pool->forward({tensor({{"real", spec["shape"]}}, 0)})[1];
+    return pool->forward({on_device(tensor({{"real", spec["shape"]}}, 0))})[1];
   }
-  const at::Tensor made = tensor(spec, place);
+  const at::Tensor made = on_device(tensor(spec, place));
   if (made.is_floating_point() && !spec.contains("fixed") && !spec.contains("sign"))
     leaves.push_back(made.requires_grad_());
   return made;
@@ -121,7 +122,7 @@ at::Tensor cosines(std::int64_t count) {
 }
 
 at::Tensor projection(const at::Tensor& tensor) {
-  return (tensor.to(at::kDouble).reshape(-1) * cosines(tensor.numel())).sum();
+  return (tensor.cpu().to(at::kDouble).reshape(-1) * cosines(tensor.numel())).sum();
 }
 
 void expect_near(const at::Tensor& ours, const json& theirs, const std::string& what) {
@@ -162,7 +163,7 @@ void agrees(const json& one) {
     ASSERT_EQ(names[i].value().sizes().vec(), one["parameters"][i][1].get<std::vector<std::int64_t>>());
   }
   expect_drawn(one, module->get());
-  module->to(std::nullopt, at::kDouble);
+  module->to(test_device(), at::kDouble);
   fill(module->get());
   module->get().train(one["mode"] == "train");
   // What is computed with is a clone: those of modules made of others are made anew.
@@ -196,8 +197,17 @@ void agrees(const json& one) {
   }
 }
 
+// Each kind of device has random numbers of its own.
+bool draws(const json& one) {
+  const std::string type = one["type"];
+  if (type == "RReLU" || type.starts_with("FractionalMaxPool")) return one["mode"] == "train";
+  return one["mode"] == "train" &&
+         (type.find("Dropout") != std::string::npos || one["options"].value("dropout", 0.0) > 0);
+}
+
 TEST(Reference, EveryModuleComputesWhatPythonDoes) {
   for (const json& one : cases()) {
+    if (wants_gpu() && draws(one)) continue;
     SCOPED_TRACE(one["type"].get<std::string>() + " " + one["options"].dump() + one["arguments"].dump());
     try {
       agrees(one);

@@ -6,6 +6,7 @@
 
 #include <cmath>
 
+#include "support/test_device.h"
 #include "tandem/optim.h"
 
 namespace tandem::testing::optim_reference_test {
@@ -42,7 +43,7 @@ at::Tensor made(const std::string& kind, Sizes sizes, const Values& values) {
   if (kind == "complex") sizes.push_back(2);
   const at::Tensor tensor = at::empty(sizes, at::kDouble);
   for (std::int64_t i = 0; i < tensor.numel(); ++i) tensor.view(-1)[i] = values(i);
-  return kind == "complex" ? at::view_as_complex(tensor) : tensor;
+  return on_device(kind == "complex" ? at::view_as_complex(tensor) : tensor);
 }
 
 // Fused and foreach kernels take dense parameters alone; the others get every second element of a larger one.
@@ -58,7 +59,7 @@ at::Tensor laid_out(const at::Tensor& tensor, Layout layout) {
 
 std::vector<double> numbers(const at::Tensor& tensor) {
   const at::Tensor real = tensor.is_complex() ? at::view_as_real(tensor.detach()) : tensor.detach();
-  const at::Tensor flat = real.to(at::kDouble).contiguous().view(-1);
+  const at::Tensor flat = real.to(at::kDouble).contiguous().view(-1).cpu();
   return {flat.data_ptr<double>(), flat.data_ptr<double>() + flat.numel()};
 }
 
@@ -70,7 +71,7 @@ void set_gradients(const std::string& kind, const std::vector<at::Tensor>& param
     if (kind == "dense" && p == 1 && step % 6 == 3) continue;
     const auto values = [&](std::int64_t i) { return gradient(place, step, i); };
     if (kind == "sparse") {
-      const at::Tensor rows = torch::tensor({{step % 5, (2 * step + 1) % 5, step % 5}});
+      const at::Tensor rows = on_device(torch::tensor({{step % 5, (2 * step + 1) % 5, step % 5}}));
       grad = at::sparse_coo_tensor(rows, made(kind, {3, 2}, values), parameters[p].sizes());
     } else {
       grad = made(kind, parameters[p].sizes().vec(), values);

@@ -380,9 +380,13 @@ std::int64_t Session::steps() const { return parts_->steps; }
 void Session::Parts::start_step() {
   if (!options.seed) return;
   const std::uint64_t seed = mix(mix(*options.seed, static_cast<std::uint64_t>(steps)), static_cast<std::uint64_t>(group->rank()));
-  at::Generator generator = at::globalContext().defaultGenerator(c10::kCPU);
-  const std::lock_guard<std::mutex> lock(generator.mutex());
-  generator.set_current_seed(seed);
+  std::vector<at::Device> devices = {c10::kCPU};
+  if (options.group.device.is_cuda()) devices.push_back(options.group.device);
+  for (const at::Device device : devices) {
+    at::Generator generator = at::globalContext().defaultGenerator(device);
+    const std::lock_guard<std::mutex> lock(generator.mutex());
+    generator.set_current_seed(seed);
+  }
 }
 
 Session::Next Session::step() {

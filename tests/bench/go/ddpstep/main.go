@@ -25,7 +25,8 @@ import (
 var (
 	modelName = flag.String("model", "", "mlp, cnn, lstm or resnet18")
 	data      = flag.String("data", "", "folder that prepare.py wrote")
-	exchange  = flag.String("exchange", "gloo", "shm or gloo, or none: each rank trains alone")
+	exchange  = flag.String("exchange", "gloo", "shm, gloo or nccl, or none: each rank trains alone")
+	device    = flag.String("device", "cpu", "cpu, or cuda: the first GPU")
 	warmup    = flag.Int("warmup", 5, "steps before the clock starts")
 	steps     = flag.Int("steps", 20, "steps that are timed")
 	bucketMB  = flag.Float64("bucket-cap-mb", 25, "MiB of gradients that travel together; 0: each alone")
@@ -38,7 +39,7 @@ var (
 	advise    = flag.Bool("advise", false, "find a bucket size before the clock starts")
 )
 
-func main() { program.Ranks(exchange, run) }
+func main() { program.RanksOn(exchange, device, run) }
 
 func run(ctx context.Context, group *dist.ProcessGroup) error {
 	model, err := load()
@@ -48,6 +49,12 @@ func run(ctx context.Context, group *dist.ProcessGroup) error {
 	batch, _, err := gotorch.Open(filepath.Join(*data, fmt.Sprintf("rank-%d.safetensors", dist.Rank())))
 	if err != nil {
 		return err
+	}
+	if *device == "cuda" {
+		nn.To(model, gotorch.CUDA(0))
+		for name, tensor := range batch {
+			batch[name] = tensor.ToDevice(gotorch.CUDA(0))
+		}
 	}
 	options := dist.DDPOptions{GradientAsBucketView: true}
 	if *bucketMB != 25 {

@@ -44,7 +44,8 @@ func newGPT() nn.Layer {
 }
 
 func (g *gpt) Forward(tokens *gotorch.Tensor) *gotorch.Tensor {
-	positions := gotorch.Arange(tokens.Size(1), gotorch.TensorOptions{DType: gotorch.Some(gotorch.Int64)})
+	positions := gotorch.Arange(tokens.Size(1), gotorch.TensorOptions{DType: gotorch.Some(gotorch.Int64),
+		Device: gotorch.Some(tokens.Device())})
 	x := g.Embed.Forward(tokens).Add(g.Positions.Forward(positions))
 	for _, block := range g.Blocks {
 		x = block.Forward(x)

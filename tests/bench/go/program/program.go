@@ -13,12 +13,22 @@ import (
 
 // Ranks has each rank of a launched program run in a group over that backend of [dist.Options], a flag perhaps.
 func Ranks(backend *string, run func(ctx context.Context, group *dist.ProcessGroup) error) {
+	cpu := "cpu"
+	RanksOn(backend, &cpu, run)
+}
+
+// RanksOn does it for tensors of a device, "cpu" or "cuda", the first GPU.
+func RanksOn(backend, device *string, run func(ctx context.Context, group *dist.ProcessGroup) error) {
 	flag.Parse()
 	dist.Main(func(ctx context.Context) error {
 		if err := gotorch.SetNumThreads(1); err != nil {
 			return err
 		}
-		group, err := dist.Init(ctx, dist.Options{Backend: *backend})
+		options := dist.Options{Backend: *backend}
+		if *device == "cuda" {
+			options.Device = gotorch.CUDA(0)
+		}
+		group, err := dist.Init(ctx, options)
 		if err != nil {
 			return err
 		}

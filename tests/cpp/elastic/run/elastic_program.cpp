@@ -104,10 +104,20 @@ void note(std::int64_t step) {
   close(file);
 }
 
+// DEVICE=cuda: all ranks share one GPU. NCCL takes two of one machine there only where each says that it is another.
+void use_gpu() {
+  setenv("NCCL_HOSTID", ("member-" + member).c_str(), 1);
+  setenv("NCCL_SOCKET_IFNAME", "lo", 1);
+  tandem::load_cuda();
+}
+
 int train() {
+  const at::Device device(setting("DEVICE", "cpu"));
+  if (device.is_cuda()) use_gpu();
   torch::manual_seed(number("SEED", 3) + (setting("SEEDS", "") == "differ" ? std::stoll(member) : 0));
   Net net;
   net->dropout->options.p(std::stod(setting("DROPOUT", "0")));
+  net->to(device);
   const auto made = tandem::optim::make_optimizer(setting("OPTIMIZER", "SGD"), net->parameters(),
                                                   {{"lr", 0.05}});
   const std::shared_ptr<tandem::optim::Optimizer> optimizer(made.get(), [](auto*) {});
@@ -120,6 +130,7 @@ int train() {
 
   tandem::elastic::Options options;
   options.group.backend = setting("BACKEND", "gloo");
+  if (device.is_cuda()) options.group.device = at::Device(at::kCUDA, 0);
   options.group.timeout = std::chrono::milliseconds(number("TIMEOUT", 20000));
   options.commit_every = number("COMMIT_EVERY", 4);
   options.checkpoints = setting("CHECKPOINTS", "");
@@ -149,7 +160,8 @@ int train() {
             batch = loader.next();
           }
           harm("forward", context);
-          const auto error = torch::mse_loss(model.forward((*batch)[0]), (*batch)[1], at::Reduction::Sum);
+          const at::Tensor output = model.forward((*batch)[0].to(device));
+        const auto error = torch::mse_loss(output, (*batch)[1].to(device), at::Reduction::Sum);
           const auto loss = error * (static_cast<double>(context.size()) / static_cast<double>(batch->global_count));
           loss.backward();
           harm("backward", context);
@@ -167,7 +179,7 @@ int train() {
         harm("end", context);
         std::ofstream result(folder + "/result." + std::to_string(context.rank()));
         for (const auto& item : net->named_parameters()) {
-          const at::Tensor values = item.value().detach().contiguous();
+          const at::Tensor values = item.value().detach().cpu().contiguous();
           const auto* numbers = values.const_data_ptr<double>();
           for (std::int64_t i = 0; i < values.numel(); ++i) {
             char text[64];

@@ -171,6 +171,46 @@ TEST_P(OnBackend, AllLostGoOnFromTheCheckpoint) {
   EXPECT_EQ(training.times(17), 2);
 }
 
+class ElasticOnGpu : public OnBackend {
+ protected:
+  void SetUp() override {
+    if (!std::filesystem::exists("/dev/nvidiactl")) GTEST_SKIP() << "needs a GPU";
+  }
+  Words settings(const Words& more) const { return joined({"DEVICE=cuda", "TIMEOUT=60000"}, OnBackend::settings(more)); }
+  // A GPU adds in another order than a CPU.
+  static void expect_near(const std::string& result, const std::string& expected) {
+    const auto values = parameters_of(result), wanted = parameters_of(expected);
+    ASSERT_EQ(values.size(), wanted.size());
+    for (std::size_t i = 0; i < values.size(); ++i) ASSERT_NEAR(values[i], wanted[i], 1e-9) << i;
+  }
+};
+INSTANTIATE_TEST_SUITE_P(Devices, ElasticOnGpu, ::testing::Values("gloo", "nccl", "cuda:nccl,cpu:gloo"));
+
+TEST_P(ElasticOnGpu, TrainsAsOneCpuWould) {
+  Training two({"-n", "2"}, settings({}));
+  EXPECT_EQ(two.wait(), 0) << two.said();
+  EXPECT_EQ(two.result(0), two.result(1));
+  expect_near(two.result(), undisturbed({"-n", "1"}, {}));
+}
+
+TEST_P(ElasticOnGpu, GoesOnWithoutALostRank) {
+  for (const char* fault : {"kill-forward@10/1", "kill-backward@13/0", "throw-forward@6/1"}) {
+    SCOPED_TRACE(fault);
+    Training training({"-n", "2"}, settings({std::string("FAULTS=") + fault}));
+    EXPECT_EQ(training.wait(), 0) << training.said();
+    EXPECT_THAT(training.said(), HasSubstr("now 1 rank, from step"));
+    expect_near(training.result(), undisturbed({"-n", "1"}, {}));
+  }
+}
+
+TEST_P(ElasticOnGpu, ASpareTakesTheLostRanksPlaceWithTheSameBits) {
+  const Words dropout = settings({"DROPOUT=0.3"});
+  Training training({"-n", "2", "--spares", "1"}, joined(dropout, {"FAULTS=kill-backward@15/0"}));
+  EXPECT_EQ(training.wait(), 0) << training.said();
+  EXPECT_EQ(training.result(0), training.result(1));
+  EXPECT_EQ(training.result(0), undisturbed({"-n", "2"}, dropout));
+}
+
 TEST(Elastic, OneThatIsLostWhileOthersMeet) {
   Training training({"-n", "3"}, {"FAULTS=kill-forward@10/2,kill-begin@8/1"});
   EXPECT_EQ(training.wait(), 0) << training.said();
