@@ -128,7 +128,7 @@ func (d *DataParallel[M]) Forward(x *gotorch.Tensor) *gotorch.Tensor {
 func ParallelApply[M Module, In, Out any](d *DataParallel[M], inputs In, forward func(replica M, inputs In) Out) Out {
 	count := d.Replicas()
 	if count == 1 {
-		return forward(d.Module, inputs)
+		return forward(d.Module, withTensors(&inputs, onDeviceOf(d.Module, tensorsIn(&inputs))))
 	}
 	set := d.replicas.take(d.Module, count)
 	given := tensorsIn(&inputs)
@@ -168,6 +168,22 @@ func ParallelApply[M Module, In, Out any](d *DataParallel[M], inputs In, forward
 		}
 	}
 	return withTensors(&outputs[0], joined)
+}
+
+// onDeviceOf moves tensors to where a module's first parameter is.
+func onDeviceOf(module Module, tensors []*gotorch.Tensor) []*gotorch.Tensor {
+	parameters := Parameters(module)
+	if len(parameters) == 0 {
+		return tensors
+	}
+	device := parameters[0].Device()
+	moved := slices.Clone(tensors)
+	for i, t := range moved {
+		if t != nil && t.Device() != device {
+			moved[i] = t.ToDevice(device)
+		}
+	}
+	return moved
 }
 
 // take gives replicas that nobody uses, with the module's modes.

@@ -25,7 +25,7 @@ void expect_same(Holder module, at::Tensor input, const std::vector<at::Device>&
     EXPECT_EQ(y.device(), first);
     (y * numbers(y.sizes().vec(), 1).to(first)).sum().backward();
     seen.push_back({});
-    for (const at::Tensor& gradient : take_gradients(*module)) seen.back().push_back(gradient.cpu());
+    for (const at::Tensor& gradient : take_gradients(*module)) seen.back().push_back(gradient.defined() ? gradient.cpu() : gradient);
     if (x.grad().defined()) seen.back().push_back(x.grad().cpu());
     seen.back().push_back(y.detach().cpu());
   }

@@ -78,14 +78,6 @@ TEST_F(GpuDdp, OverNcclGivesTheBareModulesGradients) {
   expect_equivalence(*group, group);
 }
 
-TEST_F(GpuDdp, OverGlooTwoRanksGiveTheJoinedBatchsGradients) {
-  const Store store = hash_store();
-  run_ranks(2, [&](int rank) {
-    const auto group = ProcessGroup::create(options_for(rank, 2), store);
-    expect_equivalence(*group, group);
-  });
-}
-
 TEST_F(GpuDdp, GoesOnInANewGroupAfterAnAbort) {
   for (int round = 0; round < 2; ++round) {
     ProcessGroupOptions options = options_for(0, 1, "nccl");

@@ -148,7 +148,7 @@ TEST_F(LoaderOnGpu, MemoryAheadStaysWithinItsBytes) {
   std::int64_t given = 0;
   loader.start_epoch(0);
   while (const auto batch = loader.next()) {
-    EXPECT_EQ((*batch)[0][0].item<std::int64_t>(), given++);
+    EXPECT_EQ((*batch)[0][0][0].item<std::int64_t>(), given++);
     if (given % 10 == 0) std::this_thread::sleep_for(std::chrono::milliseconds(5));  // they get ahead
   }
   EXPECT_EQ(given, 256);

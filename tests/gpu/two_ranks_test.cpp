@@ -20,11 +20,10 @@ using std::chrono::seconds;
 
 // --- what a rank does
 
-std::shared_ptr<ProcessGroup> group_on_gpu(const std::string& name = "default") {
+std::shared_ptr<ProcessGroup> group_on_gpu(const std::string& backend = "nccl") {
   ProcessGroupOptions options = from_environment();
-  options.backend = "nccl";
+  options.backend = backend;
   options.device = kGpu;
-  options.name = name;
   return ProcessGroup::create(options);
 }
 
@@ -86,7 +85,7 @@ CommHook hook_of(const std::string& name, const std::shared_ptr<ProcessGroup>& g
 // Several steps through a hook, each rank with its half of the batch. Says how far parameters are from those of one
 // process that has the whole batch.
 int hooks(const std::string& name) {
-  const auto group = group_on_gpu();
+  const auto group = group_on_gpu(name == "gloo" ? "gloo" : "nccl");
   Net net = made(), alone = made();
   DataParallelOptions options;
   options.bucket_cap_mb = 0.01;
@@ -212,8 +211,8 @@ TEST_P(TwoRanksHook, TrainsAsOneProcessDoes) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Hooks, TwoRanksHook,
-                         ::testing::Values(std::make_pair("allreduce", 1e-5), std::make_pair("fp16", 1e-3),
-                                           std::make_pair("powersgd", 0.05)),
+                         ::testing::Values(std::make_pair("allreduce", 1e-5), std::make_pair("gloo", 1e-5),
+                                           std::make_pair("fp16", 1e-3), std::make_pair("powersgd", 0.05)),
                          [](const auto& info) { return std::string(info.param.first); });
 
 TEST_F(TwoRanks, AKilledOneIsAnErrorAndTheOtherGoesOn) {

@@ -72,6 +72,9 @@ class TANDEM_API Replicas {
   // given.
   std::vector<at::Tensor> run(const ReplicaCall& call);
 
+  // Inputs of a forward, on the first replica's device; undefined ones stay so.
+  std::vector<at::Tensor> on_first(std::vector<at::Tensor> inputs) const;
+
   // Replicas of `module`, made by its clone() or used before, with its modes (training or not).
   std::shared_ptr<ReplicaSet> replicas_of(torch::nn::Module& module);
 
@@ -112,7 +115,7 @@ auto pointer_of(ModuleHolder& module) {
 // dimension go to every replica, as does what is no tensor; so do tuples, pairs, arrays, vectors, optionals and maps of
 // such. A batch that is smaller than the number of replicas goes to as many as it has samples. The outputs, of the type
 // that the module's forward gives, are joined along `dim`; those without a dimension, as losses are, become a vector
-// with one element a replica. One replica alone is the module itself.
+// with one element a replica. One replica alone is the module itself, whose inputs come to its device.
 //
 // Replicas share the memory of the parameters on their device, and are given those of others at each forward. They are
 // made by clone(), and again when the module's parameters or buffers have other names; what else is changed in a module
@@ -143,10 +146,13 @@ class DataParallel : public torch::nn::Module {
     using Result = std::remove_cvref_t<decltype(module_->forward(arguments...))>;
     static_assert(internal::Nested<Result>::kOnlyTensors,
                   "DataParallel: forward gives tensors, or tuples, pairs, arrays, vectors, optionals and maps of them");
-    if (replicas_.count() == 1) return Result(module_->forward(arguments...));
+    Given given(arguments...);
+    if (replicas_.count() == 1) {
+      internal::put_tensors(given, replicas_.on_first(internal::tensors_of(given)));
+      return std::apply([&](const auto&... each) { return Result(module_->forward(each...)); }, given);
+    }
 
     using Implementation = std::remove_cvref_t<decltype(*module_)>;
-    Given given(arguments...);
     internal::ReplicaCall call;
     call.parameters = module_->parameters();
     call.buffers = module_->buffers();

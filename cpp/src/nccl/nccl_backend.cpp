@@ -33,6 +33,9 @@ void set_defaults() {
       {"TORCH_NCCL_DUMP_ON_TIMEOUT", "0"},       // there is a flight record of ours; after its dump it ends the process
       {"TORCH_NCCL_ENABLE_MONITORING", "0"},     // which says that the watchdog hangs, but leaves the process be
       {"TORCH_NCCL_RETHROW_CUDA_ERRORS", "0"},
+      // Milliseconds, of which the watchdog sleeps four times as many once something failed, so that other ranks dump; the
+      // group's destructor waits for it.
+      {"TORCH_NCCL_WAIT_TIMEOUT_DUMP_MILSEC", "1"},
   };
   for (const auto& [name, value] : kDefaults) {
     if (!c10::utils::has_env(name)) c10::utils::set_env(name, value);

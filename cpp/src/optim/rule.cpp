@@ -94,6 +94,12 @@ at::IValue RuleOptimizer::get_option(std::size_t group, const std::string& name)
   return groups_[group].settings.get(type(), name);
 }
 
+// On a GPU LibTorch adds a coalesced sparse tensor as if the other had no strides: to other elements.
+void RuleOptimizer::add_to(const at::Tensor& parameter, const at::Tensor& change, double factor) {
+  const bool spread = change.is_sparse() && !parameter.is_cpu() && !parameter.is_contiguous();
+  parameter.add_(spread ? change.to_dense() : change, factor);
+}
+
 void RuleOptimizer::refuse_sparse(const char* why) const {
   throw Error(ErrorCode::kUnsupported, std::string(type()) + " cannot apply a sparse gradient" + why);
 }

@@ -102,6 +102,8 @@ class RuleOptimizer : public Optimizer {
   void keep_slots(const Batch& batch, std::size_t slot);
 
   [[noreturn]] void refuse_sparse(const char* why) const;
+  // parameter += factor * change, which may be sparse.
+  static void add_to(const at::Tensor& parameter, const at::Tensor& change, double factor);
 
  private:
   struct Group {

@@ -13,6 +13,7 @@
 #include <tandem/process_group.h>
 #include <tandem/runtime.h>
 #include <tandem/sample_order.h>
+#include <tandem/store.h>
 #include <torch/torch.h>
 
 #include <CLI/CLI.hpp>
@@ -100,11 +101,19 @@ torch::Device device_of(const Settings& settings) {
   return torch::Device(torch::kCUDA, static_cast<torch::DeviceIndex>(local_rank()));
 }
 
+// With the ranks that a launcher started, or alone.
+std::shared_ptr<tandem::ProcessGroup> group_of(tandem::ProcessGroupOptions options) {
+  if (!tandem::launch_place().launcher.empty()) return tandem::ProcessGroup::create(options);
+  options.rank = 0;
+  options.world_size = 1;
+  return tandem::ProcessGroup::create(options, tandem::hash_store());
+}
+
 Training::Training(const Settings& settings) : settings_(settings), device_(device_of(settings)) {
   tandem::ProcessGroupOptions options;
   options.backend = !settings.backend.empty() ? settings.backend : device_.is_cuda() ? "nccl" : "gloo";
   options.device = device_;
-  group_ = tandem::ProcessGroup::create(options);
+  group_ = group_of(options);
 
   const std::string work = settings.work.empty() ? settings.output + "/recordio" : settings.work;
   const DigitFiles files = find_digits(settings.data, work, local_rank() == 0, [this] { group_->barrier(); });

@@ -17,7 +17,8 @@ class Model(train_step.Model):
         program = {"ours": [places.program("bench-ddp-step")], "python": [places.PYTHON, places.peer("ddp_step.py")]}[side]
         if side == "ours" and self.exchange == "none":
             program.append("--bare")
-        environment = {"RANK": "0", "WORLD_SIZE": "1", "LOCAL_RANK": "0", "MASTER_ADDR": "127.0.0.1",
+        exact = {"NVIDIA_TF32_OVERRIDE": "0"} if extra else {}  # where results are compared
+        environment = {**exact, "RANK": "0", "WORLD_SIZE": "1", "LOCAL_RANK": "0", "MASTER_ADDR": "127.0.0.1",
                        "MASTER_PORT": places.free_port()}
         [values], _ = measure.run([*program, "--model", self.name, "--data", self.folder, "--exchange", self.exchange,
                                    "--device", "cuda", "--warmup", str(warmup), "--steps", str(steps), *extra],

@@ -51,6 +51,16 @@ TEST(Commits, AStepRightAfterwardsDoesNotReachThem) {
   EXPECT_GE(commits.beside(), 20);
 }
 
+TEST(Commits, WhatDoesNotCountLeavesTheOneBefore) {
+  Model model;
+  Commits commits;
+  commits.take(model.content(), 0);
+  model.step();
+  const auto refuse = [] { throw std::runtime_error("a collective failed"); };
+  EXPECT_THROW(commits.take(model.content(), 1, refuse), std::runtime_error);
+  expect_all(commits.last(), 0, 0);
+}
+
 TEST(Commits, WhatOthersChangeMeanwhileLeavesTheOneBefore) {
   Model model;
   Commits commits;

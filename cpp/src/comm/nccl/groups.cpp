@@ -64,7 +64,7 @@ void NcclGroups::fail_all(const Error& reason) {
     state->fail(Error(reason.code(), std::string("another NCCL group of this process failed: ") + reason.what()));
   }
   for (const Entry& entry : entries) {
-    if (const auto control = entry.control.lock()) run([backend = control->backend()] { backend->abort(); });
+    if (const auto control = entry.control.lock()) run(control->backend(), [](c10d::Backend& backend) { backend.abort(); });
   }
 }
 
@@ -76,20 +76,22 @@ void NcclGroups::shut_down(const c10::intrusive_ptr<c10d::Backend>& backend) {
       return !control || control->backend() == backend;
     });
   }
-  run([backend] { backend->shutdown(); }).wait_for(kShutDown);
+  run(backend, [](c10d::Backend& each) { each.shutdown(); }).wait_for(kShutDown);
 }
 
-std::shared_future<void> NcclGroups::run(std::function<void()> task) {
+std::shared_future<void> NcclGroups::run(c10::intrusive_ptr<c10d::Backend> backend, void (*end)(c10d::Backend&)) {
   std::lock_guard<std::mutex> lock(mutex_);
   std::erase_if(running_, [](const std::shared_future<void>& one) {
     return one.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
   });
-  running_.push_back(std::async(std::launch::async, [task = std::move(task)] {
+  running_.push_back(std::async(std::launch::async, [backend = std::move(backend), end]() mutable {
                        try {
-                         task();
+                         end(*backend);
                        } catch (const std::exception& error) {
                          std::fprintf(stderr, "tandem: an NCCL group did not end well: %s\n", error.what());
                        }
+                       // Here, should it be the last: its destructor waits for its threads.
+                       backend.reset();
                      }).share());
   return running_.back();
 }

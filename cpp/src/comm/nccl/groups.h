@@ -3,7 +3,6 @@
 
 #include <torch/csrc/distributed/c10d/Backend.hpp>
 
-#include <functional>
 #include <future>
 #include <memory>
 #include <mutex>
@@ -38,8 +37,8 @@ class NcclGroups {
 
   NcclGroups();
   void fail_all(const Error& reason);
-  // On a thread of its own.
-  std::shared_future<void> run(std::function<void()> task);
+  // Calls `end` on a thread of its own, which lets the backend go.
+  std::shared_future<void> run(c10::intrusive_ptr<c10d::Backend> backend, void (*end)(c10d::Backend&));
   void await_all();
 
   std::mutex mutex_;

@@ -139,6 +139,13 @@ Replicas::Replicas(const ReplicaOptions& options, at::Device device)
 
 Replicas::~Replicas() = default;
 
+std::vector<at::Tensor> Replicas::on_first(std::vector<at::Tensor> inputs) const {
+  for (at::Tensor& input : inputs) {
+    if (input.defined()) input = input.to(devices_.front(), /*non_blocking=*/true);
+  }
+  return inputs;
+}
+
 std::vector<std::vector<at::Tensor>> Replicas::scatter(const std::vector<at::Tensor>& inputs) const {
   const std::int64_t dim = options_.dim;
   const auto position = [&](const at::Tensor& tensor) { return dim < 0 ? dim + tensor.dim() : dim; };

@@ -1,5 +1,6 @@
 #include "elastic/session/commits.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <utility>
 
@@ -12,6 +13,14 @@ namespace {
 constexpr std::size_t kBeside = std::size_t{1} << 20;  // bytes
 
 bool has_version(const at::Tensor& tensor) { return !tensor.is_inference(); }
+
+// Whether a copy may read what a collective that failed has left.
+bool is_on_device(const CheckpointContent& content) {
+  const auto any = [](const auto& tensors) {
+    return std::any_of(tensors.begin(), tensors.end(), [](const auto& one) { return !one.second.is_cpu(); });
+  };
+  return std::any_of(content.replicated.begin(), content.replicated.end(), [&](const auto& one) { return any(one.second); });
+}
 
 bool can_wait(const at::Tensor& tensor) {
   return tensor.is_cpu() && tensor.is_contiguous() && !tensor.is_conj() && !tensor.is_neg() && tensor.nbytes() >= kBeside &&
@@ -41,7 +50,7 @@ bool Commits::may_copy_beside(std::int64_t step) const {
   return is_trusted_ && steps_seen_ > 0 && steps_seen_ >= step - commits_[current_].step;
 }
 
-void Commits::take(const CheckpointContent& content, std::int64_t step) {
+void Commits::take(const CheckpointContent& content, std::int64_t step, const std::function<void()>& check) {
   settle();
   bool beside = false;
   {
@@ -49,7 +58,9 @@ void Commits::take(const CheckpointContent& content, std::int64_t step) {
     beside = may_copy_beside(step);
     steps_seen_ = 0;
   }
-  const int into = beside ? 1 - current_ : current_;
+  const bool on_device = is_on_device(content);
+  if (check) check();
+  const int into = beside || on_device ? 1 - current_ : current_;
   std::vector<checkpoint::Staging::Copy> copies;
   Commit commit{step, staging_[into].plan(content, /*with_replicated=*/true, &copies)};
   std::vector<Watched> later;
@@ -60,6 +71,7 @@ void Commits::take(const CheckpointContent& content, std::int64_t step) {
       checkpoint::Staging::make(copy);
     }
   }
+  if (check && on_device) check();
   commits_[into] = std::move(commit);
   if (later.empty()) {
     current_ = into;

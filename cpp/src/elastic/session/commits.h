@@ -28,7 +28,9 @@ class TANDEM_API Commits : private optim::StepWatch {
   Commits(const Commits&) = delete;
   Commits& operator=(const Commits&) = delete;
 
-  void take(const CheckpointContent& content, std::int64_t step);
+  // `check` throws where what was computed does not count; then the commit before stays the last. It is called before
+  // tensors are read, and after those of a GPU were: only then it is known what became of collectives that they come from.
+  void take(const CheckpointContent& content, std::int64_t step, const std::function<void()>& check = {});
   // Waits for a copy that goes on.
   Commit& last();
   // Another commit in place of the last one, which stays where `make` throws. It is given memory that is not that one's.

@@ -138,7 +138,10 @@ void Session::commit(const CheckpointContent& content) {
   check_content(content);
   checkpoint::check_values(content.values);
   parts.write_checkpoint();
-  parts.commits.take(content, parts.steps);
+  parts.commits.take(content, parts.steps, [&parts] {
+    const auto failure = parts.group ? parts.group->failure() : std::nullopt;
+    if (failure) throw *failure;
+  });
   parts.has_content = true;
   if (!parts.group) return;
   parts.stops = parts.stops_next;

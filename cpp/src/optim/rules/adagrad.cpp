@@ -46,7 +46,7 @@ class Adagrad : public RuleOptimizer {
     };
     sum.add_(like_gradient(gradient.values().square()));
     const at::Tensor scale = sum.sparse_mask(gradient).coalesce().values().sqrt().add_(get("eps"));
-    parameter.add_(like_gradient(gradient.values() / scale), -rate);
+    add_to(parameter, like_gradient(gradient.values() / scale), -rate);
   }
 };
 

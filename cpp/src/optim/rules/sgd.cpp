@@ -51,7 +51,7 @@ class Sgd : public RuleOptimizer {
       }
       gradient = on("nesterov") ? gradient.add(buffer, momentum) : buffer;
     }
-    parameter.add_(gradient, -get("lr"));
+    add_to(parameter, gradient, -get("lr"));
   }
 };
 

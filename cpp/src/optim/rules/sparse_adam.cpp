@@ -53,7 +53,7 @@ class SparseAdam : public RuleOptimizer {
     const at::Tensor mean = move(state.slots[0], values, beta1);
     const at::Tensor scale = move(state.slots[1], values.square(), beta2).sqrt_().add_(get("eps"));
     const double correction1 = 1 - std::pow(beta1, steps), correction2 = 1 - std::pow(beta2, steps);
-    parameter.add_(like_gradient(mean.div(scale)), -get("lr") * std::sqrt(correction2) / correction1);
+    add_to(parameter, like_gradient(mean.div(scale)), -get("lr") * std::sqrt(correction2) / correction1);
   }
 };
 
