@@ -102,8 +102,8 @@ int launch(const LaunchOptions& options) {
         "numbers, which may be given to other processes meanwhile");
   }
   std::optional<PortReservation> port;
-  // Rank 0 of the first node listens; other nodes only connect.
-  if (options.node_rank == 0) port.emplace(options.master_port);
+  // Rank 0 of the first node listens; other nodes only connect. Which that is agents that meet know later.
+  if (options.meets || options.node_rank == 0) port.emplace(options.meets ? 0 : options.master_port);
   const RunFolder folder(options);
   prctl(PR_SET_CHILD_SUBREAPER, 1);
   const Descriptor signal_fd = signals.open();

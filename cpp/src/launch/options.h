@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,19 @@ struct LaunchOptions {
   int min_ranks = 1;                // with which an elastic program goes on
   int nnodes = 1;
   int node_rank = 0;
+  // Agents that meet, each starting what one `tandem run` was asked for: --rdzv-backend c10d. Where they do, what the
+  // nodes are and which this is comes of it (launch/meeting.h).
+  bool meets = false;
+  int least_nodes = 1;  // nnodes is the most
+  std::string keeper_host;  // of the agent that keeps the membership
+  int keeper_port = 29400;
+  std::optional<bool> keeps;  // whether it is this one; else who has the address is
+  std::string local_addr;     // where this node's ranks are reached by others; "": as the connection to the keeper shows
+  double join_timeout = 600;  // seconds for the least nodes to come
+  double last_call = 30;      // seconds for more than those
+  double keep_alive = 15;     // seconds of an agent's silence, after which its node is lost
+  int first_rank = -1;        // of this node, once they have met; and of all
+  int all_ranks = 0;
   double silence = 30;      // seconds without a sign of an elastic worker's life, after which it is killed; 0: for ever
   double step_timeout = 0;  // seconds in which a rank has to complete a step; 0: there is no limit
   std::string master_addr = "127.0.0.1";
@@ -40,8 +54,8 @@ struct LaunchOptions {
     return !log_dir.empty() || std::ranges::any_of(output, [](auto& one) { return one.keeps_out || one.keeps_err; });
   }
   int processes() const { return nproc_per_node + spares; }
-  int world_size() const { return ranks_before(nnodes); }
-  int rank(int local_rank) const { return ranks_before(node_rank) + local_rank; }
+  int world_size() const { return first_rank >= 0 ? all_ranks : ranks_before(nnodes); }
+  int rank(int local_rank) const { return (first_rank >= 0 ? first_rank : ranks_before(node_rank)) + local_rank; }
 
  private:
   int ranks_before(int node) const {

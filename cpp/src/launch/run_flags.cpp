@@ -11,6 +11,7 @@
 #include "launch/failure.h"
 #include "launch/numbers.h"
 #include "launch/program.h"
+#include "launch/rendezvous_flags.h"
 #include "launch/signals.h"
 #include "launch/slurm_plan.h"
 
@@ -50,7 +51,7 @@ void resolve_master(RunFlags& flags) {
   if (!flags.rdzv_backend.empty() && flags.rdzv_backend != "static" &&
       !(flags.rdzv_backend == "c10d" && launch.nnodes == 1)) {
     throw Failure("--rdzv-backend " + flags.rdzv_backend +
-                  " is not supported; give --node-rank, --master-addr and "
+                  " is not supported; there are c10d, with --rdzv-endpoint, and static, with --node-rank, --master-addr and "
                   "--master-port on each node");
   }
   if (!flags.rdzv_endpoint.empty() && flags.master_addr.empty() && !flags.standalone) {
@@ -72,6 +73,14 @@ void resolve_master(RunFlags& flags) {
   }
 }
 
+void refuse_what_is_for_meeting(const RunFlags& flags) {
+  for (const auto& [name, value] : {std::pair("--rdzv-conf", flags.rdzv_conf), {"--local-addr", flags.local_addr}}) {
+    if (!value.empty()) {
+      throw Failure(std::string(name) + " is of agents that meet: give --nnodes, --rdzv-backend c10d and --rdzv-endpoint, too");
+    }
+  }
+}
+
 }  // namespace
 
 int node_count(const std::string& text) {
@@ -79,8 +88,7 @@ int node_count(const std::string& text) {
   if (colon == std::string::npos) return whole_number(text, "--nnodes", 1, 65536);
   if (text.substr(0, colon) != text.substr(colon + 1)) {
     throw Failure("--nnodes is " + text +
-                  ", but `tandem run` does not change the number of nodes while it runs; give "
-                  "one number");
+                  ": nodes come and go where their agents meet; give --rdzv-backend c10d and --rdzv-endpoint HOST:PORT, too");
   }
   return whole_number(text.substr(0, colon), "--nnodes", 1, 65536);
 }
@@ -105,25 +113,32 @@ LaunchOptions resolve(RunFlags& flags, const std::vector<std::string>& command) 
   const std::vector<int> counts = flags.nproc_per_node.empty() ? counts_of_nodes(flags) : std::vector<int>();
   take_from_step(flags);
   launch.is_agent = !flags.agent.empty();
-  launch.nnodes = flags.nnodes.empty() ? 1 : node_count(flags.nnodes);
-  if (!flags.node_rank.empty()) launch.node_rank = whole_number(flags.node_rank, "--node-rank", 0, launch.nnodes - 1);
+  if (agents_meet(flags)) {
+    resolve_meeting(flags);
+  } else {
+    launch.nnodes = flags.nnodes.empty() ? 1 : node_count(flags.nnodes);
+    if (!flags.node_rank.empty()) launch.node_rank = whole_number(flags.node_rank, "--node-rank", 0, launch.nnodes - 1);
+    refuse_what_is_for_meeting(flags);
+  }
   if (counts.empty()) {
     launch.nproc_per_node = process_count(flags.nproc_per_node);
   } else {
-    launch.nproc_per_node = counts[std::min(static_cast<std::size_t>(launch.node_rank), counts.size() - 1)];
+    launch.nproc_per_node = counts[std::min(static_cast<std::size_t>(std::max(launch.node_rank, 0)), counts.size() - 1)];
     if (counts.size() == static_cast<std::size_t>(launch.nnodes)) launch.ranks_of_nodes = counts;
   }
   launch.prefix = !flags.no_prefix;
   launch.cores = usable_cores();
   launch.max_restarts = whole_number(flags.max_restarts, "--max-restarts", 0, 1000000);
-  if (launch.max_restarts > 0 && launch.nnodes > 1) {
+  const bool is_told = launch.nnodes > 1 && !launch.meets;
+  if (launch.max_restarts > 0 && is_told) {
     throw Failure("--max-restarts " + flags.max_restarts + " with --nnodes " + flags.nnodes +
-                  ": nobody would tell the other nodes to start again; leave it out");
+                  ": nobody would tell the other nodes to start again; leave it out, or let the agents meet by --rdzv-backend c10d");
   }
-  launch.min_ranks = whole_number(flags.min_ranks, "--min-ranks", 1, launch.nproc_per_node);
+  launch.min_ranks = whole_number(flags.min_ranks, "--min-ranks", 1, launch.meets ? 1 << 20 : launch.nproc_per_node);
   launch.spares = whole_number(flags.spares, "--spares", 0, 65536);
-  if (launch.nnodes > 1 && (launch.min_ranks > 1 || launch.spares > 0)) {
-    throw Failure("--min-ranks and --spares are of elastic programs, which run on one machine; --nnodes is " + flags.nnodes);
+  if (is_told && (launch.min_ranks > 1 || launch.spares > 0)) {
+    throw Failure("--min-ranks and --spares are of elastic programs, whose agents have to meet; --nnodes is " + flags.nnodes +
+                  ", give --rdzv-backend c10d and --rdzv-endpoint, too");
   }
   for (const auto& [name, seconds] : {std::pair("--step-timeout", launch.step_timeout), {"--silence-timeout", launch.silence}}) {
     if (!(seconds >= 0 && seconds <= 1e7)) throw Failure(std::string(name) + " has to be a number of seconds from 0 to 10000000");
@@ -147,7 +162,7 @@ LaunchOptions resolve(RunFlags& flags, const std::vector<std::string>& command) 
     launch.cpus = share_cpus(allowed_cpus(), launch.nproc_per_node);
     launch.cpus.resize(static_cast<std::size_t>(launch.processes()));  // a spare may come to run on anyone's
   }
-  resolve_master(flags);
+  if (!launch.meets) resolve_master(flags);
   const ProgramKind kind = flags.module      ? ProgramKind::kPythonModule
                            : flags.no_python ? ProgramKind::kExecutable
                                              : ProgramKind::kAuto;

@@ -17,6 +17,8 @@ struct RunFlags {
   std::string master_port;
   std::string rdzv_backend;
   std::string rdzv_endpoint;
+  std::string rdzv_conf;
+  std::string local_addr;
   bool standalone = false;
   bool module = false;
   bool no_python = false;

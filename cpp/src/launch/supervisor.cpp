@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
-#include <cmath>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -19,16 +18,18 @@
 #include <utility>
 
 #include "base/descriptor.h"
+#include "base/host.h"
 #include "launch/consoles.h"
 #include "launch/environment.h"
 #include "launch/error_file.h"
 #include "launch/failure.h"
 #include "launch/failure_report.h"
+#include "launch/meeting.h"
 #include "launch/process_tree.h"
 #include "launch/worker.h"
 #include "launch/worker_stream.h"
 #include "membership/agent_server.h"
-#include "membership/coordinator.h"
+#include "membership/membership.h"
 #include "tandem/error.h"
 
 namespace tandem::launch {
@@ -69,9 +70,10 @@ std::string prefix_of(int rank, bool coloured) {
 
 class Supervisor {
  public:
-  Supervisor(const LaunchOptions& options, const Signals& signals, Consoles& consoles, int attempt,
-             int replaced, const std::string& folder, Descriptor& lifeline, int master_port)
+  Supervisor(const LaunchOptions& options, membership::Membership& membership, const Signals& signals, Consoles& consoles,
+             int attempt, int replaced, const std::string& folder, Descriptor& lifeline, int master_port)
       : options_(options),
+        membership_(membership),
         signals_(signals),
         consoles_(consoles),
         attempt_(attempt),
@@ -81,8 +83,7 @@ class Supervisor {
         master_port_(master_port),
         signal_fd_(signals.open()),
         out_(consoles.out),
-        err_(consoles.err()),
-        coordinator_(coordinator_options(options)) {
+        err_(consoles.err()) {
     std::error_code error;
     std::filesystem::create_directories(folder_, error);
     if (error) throw Failure("cannot make the folder " + folder_ + ": " + error.message());
@@ -113,7 +114,7 @@ class Supervisor {
 
   // Whether all workers are to start again: one failed, and nobody wants the launch to end.
   bool restarts() const {
-    return has_restarts() && failure_ && !coordinator_.finished() && !signalled_ && !abandoned_ && !out_.broken() && !err_.broken();
+    return !options_.meets && has_restarts() && failure_ && !membership_.finished() && !signalled_ && !abandoned_ && !out_.broken() && !err_.broken();
   }
 
  private:
@@ -126,17 +127,8 @@ class Supervisor {
     return file;
   }
 
-  static membership::CoordinatorOptions coordinator_options(const LaunchOptions& options) {
-    membership::CoordinatorOptions wanted;
-    wanted.most = options.nproc_per_node;
-    wanted.least = options.min_ranks;
-    wanted.silence = milliseconds(std::llround(options.silence * 1000));
-    wanted.step = milliseconds(std::llround(options.step_timeout * 1000));
-    return wanted;
-  }
-
-  // The membership of ranks on several machines is nobody's yet.
-  bool offers_membership() const { return options_.nnodes == 1; }
+  // Without agents that meet the membership of ranks on several machines is nobody's.
+  bool offers_membership() const { return options_.nnodes == 1 || options_.meets; }
   void open_server() {
     // A program may change its working directory before it comes here.
     const std::string beside_logs = (std::filesystem::absolute(folder_) / "agent").string();
@@ -189,7 +181,7 @@ class Supervisor {
     const auto log = [&](bool keeps, const char* name) { return keeps ? log_file(folder, name) : Descriptor(); };
     worker.out = stream(0, std::move(process.out), out_, choice.shows_out, log(choice.keeps_out, "stdout.log"));
     worker.err = stream(1, std::move(process.err), err_, choice.shows_err, log(choice.keeps_err, "stderr.log"));
-    coordinator_.started(worker.member, slot);
+    membership_.started(worker.member, slot);
     workers_.push_back(std::move(worker));
     // The first worker shows whether the program runs at all, before there is a second.
     if (const int reason = wait_for_exec(process)) {
@@ -216,6 +208,7 @@ class Supervisor {
     }
     const std::size_t of_workers = polled.size();
     if (server_) server_->add_polled(&polled);
+    membership_.add_polled(&polled);
     poll(polled.data(), polled.size(), timeout());
     polled.resize(of_workers);
 
@@ -257,7 +250,7 @@ class Supervisor {
     }
     if (phase_ == Phase::kKilling) return static_cast<int>(kSweepEvery.count());
     Clock::time_point next = deadline_;
-    if (!suspended_) next = std::min(next, coordinator_.deadline().value_or(Clock::time_point::max()));
+    if (!suspended_ || options_.meets) next = std::min(next, membership_.deadline().value_or(Clock::time_point::max()));
     for (const Worker& worker : workers_) {
       if (worker.running && worker.disconnected_at) next = std::min(next, *worker.disconnected_at + disconnected_limit(worker));
     }
@@ -291,7 +284,12 @@ class Supervisor {
   // ------------------------------------------------------------------------------------- workers that come and go
 
   void serve_workers() {
-    if (!server_) return;
+    if (server_) serve_connections();
+    membership_.serve(Clock::now(), suspended_);
+    coordinate();
+  }
+
+  void serve_connections() {
     server_->serve({
         .knows =
             [this](membership::Member member) {
@@ -303,10 +301,10 @@ class Supervisor {
             [this](membership::Member member, const membership::Message& message) {
               if (!std::exchange(is_elastic_, true)) {
                 for (const Worker& worker : workers_) {  // who ended before anybody knew
-                  if (!worker.running) coordinator_.lost(worker.member, worker.ended.name() + " " + worker.ended.end(), Clock::now());
+                  if (!worker.running) membership_.lost(worker.member, worker.ended.name() + " " + worker.ended.end(), Clock::now());
                 }
               }
-              coordinator_.received(member, message, Clock::now());
+              membership_.received(member, message, Clock::now());
             },
         .ended =
             [this](membership::Member member, const std::string& reason) {
@@ -317,19 +315,17 @@ class Supervisor {
     });
     for (Worker& worker : workers_) {
       if (!worker.running || !worker.disconnected_at || Clock::now() < *worker.disconnected_at + disconnected_limit(worker)) continue;
-      if (coordinator_.is_done(worker.member) || coordinator_.finished()) {
+      if (membership_.is_done(worker.member) || membership_.finished()) {
         worker.disconnected_at.reset();
       } else if (!worker.is_given_up) {
         worker.is_given_up = true;
-        coordinator_.disconnected(worker.member, worker.disconnected, Clock::now());
+        membership_.disconnected(worker.member, worker.disconnected, Clock::now());
       } else {
         worker.disconnected_at.reset();
         consoles_.say(worker.disconnected + " and has not ended since; it is killed");
         kill(-worker.ended.pid, SIGKILL);
       }
     }
-    if (!suspended_) coordinator_.tick(Clock::now());
-    coordinate();
   }
 
   // An end of the process is on its way, most likely, which says more; then it gets as long as any that has to end.
@@ -341,18 +337,20 @@ class Supervisor {
   // Does what the coordinator says.
   void coordinate() {
     if (phase_ != Phase::kRunning) {
-      coordinator_.take_messages();
-      coordinator_.take_events();
+      membership_.take_messages();
+      membership_.take_events();
       return;
     }
-    for (const auto& [member, message] : coordinator_.take_messages()) server_->send(member, message);
-    for (const membership::Event& event : coordinator_.take_events()) {
+    for (const auto& [member, message] : membership_.take_messages()) {
+      if (server_) server_->send(member, message);
+    }
+    for (const membership::Event& event : membership_.take_events()) {
       switch (event.kind) {
         case membership::Event::Kind::kFormed:
-          if (coordinator_.epoch() > 1) {
-            const std::string& progress = coordinator_.progress();
+          if (membership_.epoch() > 1) {
+            const std::string& progress = membership_.progress();
             consoles_.say("now " + event.text + (progress.empty() ? "" : ", " + progress) + " (membership epoch " +
-                          std::to_string(coordinator_.epoch()) + ")");
+                          std::to_string(membership_.epoch()) + ")");
           }
           break;
         case membership::Event::Kind::kHung: {
@@ -371,6 +369,14 @@ class Supervisor {
           break;
         case membership::Event::Kind::kFinished:
           break;
+        case membership::Event::Kind::kSaid:
+          consoles_.say(event.text);
+          break;
+        case membership::Event::Kind::kStop:
+          failed_elsewhere_ = event.text;
+          consoles_.say("stopping all ranks: the job has failed elsewhere");
+          stop(SIGTERM, event.exit_code);
+          break;
       }
     }
   }
@@ -381,7 +387,7 @@ class Supervisor {
     const std::string reason = worker.ended.name() + " " + worker.ended.end();
     const bool replaces = has_restarts();
     // Before there is anything to go on with, a worker that fails is most likely a program that does.
-    if (coordinator_.epoch() == 0 && !replaces) return false;
+    if (membership_.epoch() == 0 && !replaces) return false;
     consoles_.say(reason + (replaces ? "; another one takes its place" : "; the others go on without it"));
     if (replaces) {
       ++replaced_;
@@ -395,9 +401,9 @@ class Supervisor {
         workers_[static_cast<std::size_t>(lost)].replaced = false;
         consoles_.say(std::string("it cannot be started: ") + failure.what());
       }
-      coordinator_.lost(lost, reason, Clock::now());
+      membership_.lost(lost, reason, Clock::now());
     } else {
-      coordinator_.lost(worker.member, reason, Clock::now());
+      membership_.lost(worker.member, reason, Clock::now());
     }
     coordinate();
     return true;
@@ -478,26 +484,40 @@ class Supervisor {
     if (phase_ == Phase::kRunning && is_elastic_) {
       serve_workers();  // what it said last
       if (phase_ != Phase::kRunning) return;
-      if (coordinator_.has_left(worker.member)) {
+      if (membership_.has_left(worker.member)) {
         if (worker.ended.failed()) consoles_.say(worker.ended.name() + ", which had left, " + worker.ended.end());
         return;
       }
-      if (coordinator_.is_done(worker.member)) {  // the others may train still
+      if (membership_.is_done(worker.member)) {  // the others may train still
         failure_ |= worker.ended.failed();
         return;
       }
-      if (!coordinator_.finished() && go_on_without(worker)) return;
-      coordinator_.lost(worker.member, worker.ended.name() + " " + worker.ended.end(), Clock::now());
+      if (!membership_.finished() && go_on_without(worker)) return;
+      membership_.lost(worker.member, worker.ended.name() + " " + worker.ended.end(), Clock::now());
       coordinate();
     }
     if (!worker.ended.failed() || phase_ != Phase::kRunning) return;
     failure_ = true;
     if (running() > 0) consoles_.say(worker.ended.name() + " " + worker.ended.end() + "; stopping the other ranks");
+    if (options_.meets) tell_other_nodes(worker);
     stop(SIGTERM, worker.ended.exit_code());
+  }
+
+  // Why the job failed, with what is known by now, for each node to show.
+  void tell_other_nodes(Worker& worker) {
+    worker.err->read_some();
+    EndedWorker ended = worker.ended;
+    ended.report = read_error_file(worker.error_file);
+    ended.last_lines = worker.err->last_lines();
+    membership_.fail(describe_failures({ended}, ended, /*is_alone=*/false), ended.exit_code(), Clock::now());
   }
 
   void finish() {
     phase_ = Phase::kDone;
+    if (signalled_ && options_.meets && membership_.keeps()) {
+      membership_.fail("the launch was ended by " + signal_name(first_signal_) + " on " + host_name(), 128 + first_signal_,
+                       Clock::now());
+    }
     std::vector<EndedWorker> ended;
     for (Worker& worker : workers_) {
       worker.out->close();
@@ -515,6 +535,7 @@ class Supervisor {
       // One that had to be stopped has no exit code of its own.
       exit_code_ = WIFSIGNALED(first->status) && !first->ended_by_itself ? 1 : first->exit_code();
     }
+    if (!failed_elsewhere_.empty()) consoles_.say(failed_elsewhere_);
     out_.finish();
     err_.finish();
   }
@@ -525,10 +546,11 @@ class Supervisor {
     if (phase_ != Phase::kDone) return false;
     out_.write_some();
     err_.write_some();
-    return restarts() || (out_.pending() == 0 && err_.pending() == 0);
+    return restarts() || (out_.pending() == 0 && err_.pending() == 0 && membership_.may_end(Clock::now()));
   }
 
   const LaunchOptions& options_;
+  membership::Membership& membership_;
   const Signals& signals_;
   Consoles& consoles_;
   int attempt_;
@@ -539,7 +561,6 @@ class Supervisor {
   Descriptor signal_fd_;
   Console& out_;
   Console& err_;
-  membership::Coordinator coordinator_;
   std::optional<membership::AgentServer> server_;
   std::string server_folder_;  // where it is not beside the logs
   std::vector<Worker> workers_;  // by member
@@ -549,6 +570,7 @@ class Supervisor {
   Clock::time_point give_up_ = Clock::time_point::max();
   int exit_code_ = 0;
   bool failure_ = false;
+  std::string failed_elsewhere_;  // why the job failed on another node
   bool suspended_ = false;
   bool signalled_ = false;
   int first_signal_ = 0;
@@ -558,13 +580,18 @@ class Supervisor {
 
 }  // namespace
 
-int supervise(const LaunchOptions& options, const Signals& signals, const PortReservation* port,
+int supervise(const LaunchOptions& asked, const Signals& signals, const PortReservation* port,
               const std::string& run_folder, Descriptor lifeline) {
+  LaunchOptions options = asked;
+  std::unique_ptr<membership::Membership> membership;
+  if (options.meets) membership = meet_nodes(options, port->port(), signals, lifeline);
   Consoles consoles;  // what the reader has not taken at an attempt's end is written in the next
   int replaced = 0;
   for (int attempt = 0;; ++attempt) {
-    Supervisor supervisor(options, signals, consoles, attempt, replaced, run_folder + "/attempt_" + std::to_string(attempt),
-                          lifeline, port ? port->port() : options.master_port);
+    if (!options.meets) membership = membership_alone(options);
+    Supervisor supervisor(options, *membership, signals, consoles, attempt, replaced,
+                          run_folder + "/attempt_" + std::to_string(attempt), lifeline,
+                          port && !options.meets ? port->port() : options.master_port);
     try {
       supervisor.start();
     } catch (const Failure&) {

@@ -16,6 +16,15 @@ std::string ranks_text(std::size_t count) { return std::to_string(count) + (coun
 
 }  // namespace
 
+void Coordinator::open(Time now) {
+  if (std::exchange(held_, false)) meet(now);
+}
+
+void Coordinator::limit(int most, int least) {
+  options_.most = most;
+  options_.least = least;
+}
+
 void Coordinator::started(Member member, int slot) {
   Process process;
   process.slot = slot;
@@ -45,7 +54,7 @@ void Coordinator::disconnected(Member member, const std::string& reason, Time no
 void Coordinator::received(Member member, const Message& message, Time now) {
   const auto found = processes_.find(member);
   if (found == processes_.end()) return;
-  found->second.elastic = true;
+  found->second.elastic = has_elastic_ = true;
   found->second.silent = {};
   std::visit([&](const auto& content) { on(member, found->second, content, now); }, message);
 }
@@ -212,7 +221,7 @@ void Coordinator::end_epoch(const std::string& reason, Time now) {
 }
 
 void Coordinator::meet(Time now) {
-  if (finished_ || too_few_) return;
+  if (finished_ || too_few_ || held_ || !has_elastic_) return;
   std::vector<Member> members;
   if (phase_ == Phase::kRunning) {
     if (taking_part() > 0) return;

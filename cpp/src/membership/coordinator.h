@@ -32,10 +32,14 @@ struct Event {
     kHung,      // `member` stands still, as `text` says: it is to be killed
     kFinished,  // the training has come to its end
     kTooFew,    // `text`: there are not enough left to go on
+    // Of jobs on several nodes:
+    kSaid,  // `text` is for people
+    kStop,  // the job failed on another node, with that exit code; `text` says it all
   };
   Kind kind;
   Member member = -1;
   std::string text;
+  int exit_code = 1;
 };
 
 // A state that calls change: the same calls give the same messages. Epochs are numbered from 1 and only grow.
@@ -56,6 +60,12 @@ class Coordinator {
   using Time = Clock::time_point;
 
   explicit Coordinator(const CoordinatorOptions& options) : options_(options) {}
+
+  // No epoch is formed before open(): others than those that were started so far are on their way.
+  void hold() { held_ = true; }
+  void open(Time now);
+  // Other numbers of ranks than the options'.
+  void limit(int most, int least);
 
   // A process was started, which may join. The first epoch waits for those of slots below `most`.
   void started(Member member, int slot);
@@ -129,7 +139,7 @@ class Coordinator {
   bool is_starting() const;
   bool wants_stop() const;
   void tell(Member member, Message message) { messages_.emplace_back(member, std::move(message)); }
-  void say(Event::Kind kind, std::string text, Member member = -1) { events_.push_back({kind, member, std::move(text)}); }
+  void say(Event::Kind kind, std::string text, Member member = -1) { events_.push_back({kind, member, std::move(text), 1}); }
   void tell_running(const Message& message);
   void end_epoch(const std::string& reason, Time now);
   void meet(Time now);
@@ -142,7 +152,9 @@ class Coordinator {
   void finish();
   std::vector<Member> in_order(std::vector<Member> members) const;
 
-  const CoordinatorOptions options_;
+  CoordinatorOptions options_;
+  bool held_ = false;
+  bool has_elastic_ = false;  // some process has said something: until then the program may be of another kind
   std::map<Member, Process> processes_;
   Phase phase_ = Phase::kMeeting;
   std::int64_t epoch_ = 0;

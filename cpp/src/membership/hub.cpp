@@ -1,0 +1,350 @@
+#include "membership/hub.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "tandem/error.h"
+
+namespace tandem::membership {
+namespace {
+
+constexpr Member kStride = Member{1} << 24;  // key of the node · kStride + what its agent calls the process
+constexpr int kSpareSlot = 1 << 24;          // no rank's: a spare is no process that the first epoch waits for
+constexpr std::chrono::milliseconds kFarewell{10000};  // for other agents, once the job has failed
+constexpr std::size_t kMostNodes = 65536;
+
+Member member_of(std::int64_t key, Member own) { return key * kStride + own; }
+Member own_of(Member member) { return member % kStride; }
+std::int64_t key_of(Member member) { return member / kStride; }
+
+}  // namespace
+
+Hub::Hub(const HubOptions& options, Time now, Accept accept, int listener)
+    : options_(options),
+      coordinator_(options.coordinator),
+      accept_(std::move(accept)),
+      listener_(listener),
+      join_until_(now + options.join) {
+  if (options_.most_nodes > 1) coordinator_.hold();
+  grow(options_.own.ranks);
+  look_whether_all_are_there(now);
+}
+
+// ---------------------------------------------------------------------------------------------------- own workers
+
+void Hub::started(Member member, int slot) {
+  const bool is_rank = slot < options_.own.ranks;
+  started_ += is_rank;
+  coordinator_.started(member, is_rank ? first_slot_ + slot : kSpareSlot);
+}
+
+void Hub::lost(Member member, const std::string& reason, Time now) { coordinator_.lost(member, reason, now); }
+
+void Hub::disconnected(Member member, const std::string& reason, Time now) {
+  coordinator_.disconnected(member, reason, now);
+}
+
+void Hub::received(Member member, const Message& message, Time now) { coordinator_.received(member, message, now); }
+
+std::vector<std::pair<Member, Message>> Hub::take_messages() {
+  route();
+  return std::exchange(messages_, {});
+}
+
+std::vector<Event> Hub::take_events() {
+  route();
+  return std::exchange(events_, {});
+}
+
+// ------------------------------------------------------------------------------------------------------ other agents
+
+std::string Hub::place_of(const Node& node) const {
+  return (node.number >= 0 ? "node " + std::to_string(node.number) + " (" : "a node (") +
+         (node.said ? node.said->host + ", " : "") + node.seen_address + ")";
+}
+
+Hub::Node* Hub::node_of(Member member) {
+  const auto found = std::ranges::find_if(nodes_, [key = key_of(member)](const Node& node) { return node.key == key; });
+  return found == nodes_.end() ? nullptr : &*found;
+}
+
+void Hub::add_polled(std::vector<pollfd>* polled) const {
+  if (listener_ >= 0 && nodes_.size() < kMostNodes) polled->push_back({listener_, POLLIN, 0});
+  for (const Node& node : nodes_) {
+    const int wanted = POLLIN | (node.link.has_unsent() ? POLLOUT : 0);
+    polled->push_back({node.link.fd(), static_cast<short>(wanted), 0});
+  }
+}
+
+std::optional<Membership::Time> Hub::deadline() const {
+  std::optional<Time> next = coordinator_.deadline();
+  const auto consider = [&](const std::optional<Time>& time) {
+    if (time && (!next || *time < *next)) next = time;
+  };
+  if (!nodes_.empty()) consider(beat_at_.value_or(Time::min()));
+  if (!begin_) consider(last_call_until_ ? last_call_until_ : join_until_);
+  if (failed_ && !nodes_.empty()) consider(failed_at_ + kFarewell);
+  return next;
+}
+
+void Hub::serve(Time now, bool suspended) {
+  while (accept_ && nodes_.size() < kMostNodes) {
+    auto connection = accept_();
+    if (!connection) break;
+    nodes_.emplace_back(Link(std::move(connection->first)), next_key_++, std::move(connection->second), now);
+  }
+  for (auto node = nodes_.begin(); node != nodes_.end();) {
+    node->link.write();
+    for (const std::string& bytes : node->link.read()) {
+      node->heard = now;
+      if (!on(*node, decode_node_or_end(*node, bytes), now)) break;
+    }
+    const bool silent = !suspended && now - node->heard > options_.silence;
+    if (!node->link.broken() && !silent && !node->ends) {
+      ++node;
+      continue;
+    }
+    if (node->ends && !node->link.broken() && node->link.has_unsent()) {  // what it is to know still
+      ++node;
+      continue;
+    }
+    lose(*node,
+         !node->wrong.empty() ? "has sent what is not understood: " + node->wrong
+         : silent             ? "gives no sign of life"
+                              : "has closed its connection",
+         now);
+    node = nodes_.erase(node);
+  }
+  if (!nodes_.empty() && (!beat_at_ || now >= *beat_at_)) {
+    beat_at_ = now + kBeatEvery;
+    tell_nodes(Beat{});
+  }
+  look_whether_all_are_there(now);
+  look_whether_all_have_started(now);
+  if (!suspended) coordinator_.tick(now);
+  route();
+}
+
+NodeMessage Hub::decode_node_or_end(Node& node, const std::string& bytes) {
+  try {
+    return decode_node(bytes);
+  } catch (const Error& error) {
+    node.wrong = error.what();
+    return Ended{};
+  }
+}
+
+bool Hub::on(Node& node, const NodeMessage& message, Time now) {
+  if (const auto* said = std::get_if<Arrive>(&message)) {
+    if (!node.said) arrive(node, *said, now);
+    return true;
+  }
+  if (std::holds_alternative<Ended>(message)) {
+    node.ends = true;
+    return false;
+  }
+  if (node.number < 0) return true;  // before its job began it has nothing to say
+  const auto own = [&](Member member) {
+    return member >= 0 && member < kStride ? member_of(node.key, member) : Member{-1};
+  };
+  const std::string where = " on " + node.said->host;
+  if (const auto* started = std::get_if<Started>(&message)) {
+    if (own(started->member) < 0 || !node.members.insert(own(started->member)).second) return true;
+    const bool is_rank = started->slot >= 0 && started->slot < node.said->ranks;
+    node.started += is_rank;
+    coordinator_.started(own(started->member), is_rank ? node.first_slot + started->slot : kSpareSlot);
+  } else if (const auto* lost = std::get_if<Lost>(&message)) {
+    node.members.erase(own(lost->member));
+    coordinator_.lost(own(lost->member), lost->reason + where, now);
+  } else if (const auto* gone = std::get_if<Disconnected>(&message)) {
+    coordinator_.disconnected(own(gone->member), gone->reason + where, now);
+  } else if (const auto* worker = std::get_if<FromWorker>(&message)) {
+    try {
+      coordinator_.received(own(worker->member), decode(worker->message), now);
+    } catch (const Error& error) {
+      node.wrong = error.what();
+      node.ends = true;
+    }
+  } else if (const auto* failed = std::get_if<Failed>(&message)) {
+    if (!failed_) events_.push_back({Event::Kind::kStop, -1, failed->text, failed->exit_code});
+    fail(failed->text, failed->exit_code, now);
+  }
+  return !node.ends;
+}
+
+void Hub::arrive(Node& node, const Arrive& said, Time now) {
+  node.said = said;
+  std::string why;
+  if (said.protocol != options_.own.protocol) {
+    why = "another release of Tandem keeps the job's membership there";
+  } else if (said.run != options_.own.run) {
+    why = "the job there is --rdzv-id " + options_.own.run + ", not " + said.run;
+  } else if (said.ranks < 1 || said.ranks > kSpareSlot || said.port < 0 || said.port > 65535) {
+    why = "it says of itself what cannot be";
+  } else if (finished()) {
+    why = "the job there is over";
+  } else if (arrived_ >= options_.most_nodes) {
+    why = "the job there has its " + std::to_string(options_.most_nodes) + " nodes";
+  }
+  if (!why.empty()) {
+    node.link.send(encode_node(Refused{why}));
+    node.ends = true;
+    return;
+  }
+  ++arrived_;
+  grow(said.ranks);
+  if (begin_) {
+    Begin begin = *begin_;  // what the first ones were told, and where it would be in a larger job
+    begin.node = next_node_++;
+    begin.first_rank = next_slot_;
+    begin_one(node, begin, next_slot_);
+    return;
+  }
+  if (arrived_ >= options_.least_nodes && !last_call_until_) last_call_until_ = now + options_.last_call;
+}
+
+void Hub::grow(int ranks) {
+  ranks_ += ranks;
+  most_ranks_ = std::max(most_ranks_, ranks_);
+  const bool exact = options_.least_nodes == options_.most_nodes;
+  const int least = exact ? options_.coordinator.least
+                          : std::max(options_.coordinator.least, options_.least_nodes * options_.own.ranks);
+  coordinator_.limit(most_ranks_, least);
+}
+
+void Hub::look_whether_all_are_there(Time now) {
+  if (begin_ || !refusal_.empty()) return;
+  if (arrived_ >= options_.most_nodes || (last_call_until_ && now >= *last_call_until_) ||
+      (options_.least_nodes == 1 && options_.last_call.count() == 0)) {
+    begin_all();
+  } else if (arrived_ == 1 && options_.least_nodes == 1 && !last_call_until_) {
+    last_call_until_ = now + options_.last_call;
+  } else if (arrived_ < options_.least_nodes && now >= join_until_) {
+    refusal_ = "of " + std::to_string(options_.least_nodes) + " nodes " + std::to_string(arrived_) + " came within " +
+               std::to_string(std::chrono::duration_cast<std::chrono::seconds>(options_.join).count()) + " s";
+    tell_nodes(Refused{refusal_});
+  }
+}
+
+// Nodes get the places that they want, and the others in the order in which they came.
+void Hub::begin_all() {
+  std::vector<Node*> order = {nullptr};  // this one
+  for (Node& node : nodes_) {
+    if (node.said && !node.ends) order.push_back(&node);
+  }
+  const auto said = [this](const Node* node) -> const Arrive& { return node ? *node->said : options_.own; };
+  std::vector<Node*> placed(order.size(), nullptr);
+  std::vector<bool> taken(order.size(), false);
+  std::vector<Node*> others;
+  for (Node* node : order) {
+    const int wanted = said(node).wanted;
+    if (wanted < 0 || static_cast<std::size_t>(wanted) >= order.size() || taken[static_cast<std::size_t>(wanted)]) {
+      others.push_back(node);
+      continue;
+    }
+    placed[static_cast<std::size_t>(wanted)] = node;
+    taken[static_cast<std::size_t>(wanted)] = true;
+  }
+  for (Node* node : others) {
+    const auto free = static_cast<std::size_t>(std::ranges::find(taken, false) - taken.begin());
+    placed[free] = node;
+    taken[free] = true;
+  }
+  Begin begin;
+  begin.nodes = static_cast<int>(placed.size());
+  begin.world_size = ranks_;
+  const Arrive& first = said(placed.front());
+  begin.master_address = !first.address.empty() || !placed.front() ? first.address : placed.front()->seen_address;
+  begin.master_port = first.port;
+  for (std::size_t place = 0; place < placed.size(); ++place) {
+    begin.node = static_cast<int>(place);
+    begin.first_rank = next_slot_;
+    if (Node* node = placed[place]) {
+      begin_one(*node, begin, next_slot_);
+    } else {
+      begin_ = begin;
+      first_slot_ = next_slot_;
+      next_slot_ += options_.own.ranks;
+    }
+  }
+  next_node_ = begin.nodes;
+}
+
+void Hub::look_whether_all_have_started(Time now) {
+  if (opened_ || !begin_ || started_ < options_.own.ranks) return;
+  const auto starts = [](const Node& node) { return node.number >= 0 && node.started < node.said->ranks; };
+  if (std::ranges::any_of(nodes_, starts)) return;
+  opened_ = true;
+  coordinator_.open(now);
+}
+
+void Hub::begin_one(Node& node, Begin begin, int first_slot) {
+  node.number = begin.node;
+  node.first_slot = first_slot;
+  next_slot_ += node.said->ranks;
+  node.link.send(encode_node(begin));
+}
+
+void Hub::lose(Node& node, const std::string& reason, Time now) {
+  if (!node.said || node.number < 0) {
+    if (node.said && !begin_ && !node.ends) {
+      --arrived_;
+      ranks_ -= node.said->ranks;
+      if (arrived_ < options_.least_nodes) last_call_until_.reset();
+    }
+    return;
+  }
+  --arrived_;
+  ranks_ -= node.said->ranks;
+  const bool in_peace = node.ends && node.wrong.empty();
+  const std::string what = in_peace ? place_of(node) + " has ended" : place_of(node) + " " + reason;
+  if (!in_peace) events_.push_back({Event::Kind::kSaid, -1, what + "; its ranks are lost"});
+  for (const Member member : node.members) coordinator_.lost(member, what, now);
+}
+
+void Hub::tell_nodes(const NodeMessage& message, const Node* but) {
+  const std::string bytes = encode_node(message);
+  for (Node& node : nodes_) {
+    if (&node != but && node.said) node.link.send(bytes);
+  }
+}
+
+// Messages and events go to where their member is.
+void Hub::route() {
+  for (auto& [member, message] : coordinator_.take_messages()) {
+    Node* node = node_of(member);
+    if (auto* form = std::get_if<Form>(&message); form && form->serves) {
+      form->host = node ? (node->said->address.empty() ? node->seen_address : node->said->address) : options_.own.address;
+    }
+    if (node) {
+      node->link.send(encode_node(ToWorker{own_of(member), encode(message)}));
+    } else if (key_of(member) == 0) {
+      messages_.emplace_back(own_of(member), std::move(message));
+    }
+  }
+  for (Event& event : coordinator_.take_events()) {
+    const Told told{static_cast<int>(event.kind), event.member < 0 ? -1 : own_of(event.member), event.text, event.exit_code, epoch(),
+                    progress()};
+    Node* node = event.member < 0 ? nullptr : node_of(event.member);
+    if (node) {
+      node->link.send(encode_node(told));
+      continue;
+    }
+    if (event.member < 0) tell_nodes(told);
+    if (event.member < 0 || key_of(event.member) == 0) events_.push_back(std::move(event));
+  }
+}
+
+void Hub::fail(const std::string& text, int exit_code, Time now) {
+  if (failed_) return;
+  failed_ = Failed{text, exit_code};
+  failed_at_ = now;
+  tell_nodes(Told{static_cast<int>(Event::Kind::kStop), -1, text, exit_code, epoch(), progress()});
+}
+
+bool Hub::may_end(Time now) {
+  std::erase_if(nodes_, [](const Node& node) { return node.link.broken() || !node.said; });
+  return nodes_.empty() || (failed_ && now >= failed_at_ + kFarewell);
+}
+
+}  // namespace tandem::membership

@@ -1,0 +1,116 @@
+// The membership of a job, kept by this agent: for its own workers, and for those of agents that connect to it.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <list>
+#include <map>
+#include <set>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/descriptor.h"
+#include "membership/coordinator.h"
+#include "membership/link.h"
+#include "membership/membership.h"
+
+namespace tandem::membership {
+
+struct HubOptions {
+  CoordinatorOptions coordinator;  // `most` is the ranks of this node; those of others are added
+  Arrive own;                      // what this agent would say of itself to another one
+  int least_nodes = 1;             // with which the job begins, and of which so many ranks it takes to go on
+  int most_nodes = 1;
+  std::chrono::milliseconds last_call{30000};  // for more than the least, once those are there
+  std::chrono::milliseconds join{600000};      // for the least
+  std::chrono::milliseconds silence{10000};    // of another agent, after which its node is lost
+};
+
+class Hub final : public Membership {
+ public:
+  // `accept` gives a connection that waits, and the numeric address at its other end; nothing: none does. `listener` is
+  // what is polled for them. For one machine alone there is none.
+  using Accept = std::function<std::optional<std::pair<Descriptor, std::string>>()>;
+  Hub(const HubOptions& options, Time now, Accept accept = {}, int listener = -1);
+
+  const std::optional<Begin>& begun() const override { return begin_; }
+  const std::string& refusal() const override { return refusal_; }
+
+  void started(Member member, int slot) override;
+  void lost(Member member, const std::string& reason, Time now) override;
+  void disconnected(Member member, const std::string& reason, Time now) override;
+  void received(Member member, const Message& message, Time now) override;
+  std::vector<std::pair<Member, Message>> take_messages() override;
+  std::vector<Event> take_events() override;
+  bool is_done(Member member) const override { return coordinator_.is_done(member); }
+  bool has_left(Member member) const override { return coordinator_.has_left(member); }
+  bool finished() const override { return coordinator_.finished(); }
+  std::int64_t epoch() const override { return coordinator_.epoch(); }
+  const std::string& progress() const override { return coordinator_.progress(); }
+
+  void add_polled(std::vector<pollfd>* polled) const override;
+  std::optional<Time> deadline() const override;
+  void serve(Time now, bool suspended) override;
+  void fail(const std::string& text, int exit_code, Time now) override;
+  bool may_end(Time now) override;
+  bool keeps() const override { return true; }
+
+ private:
+  struct Node {
+    Node(Link connection, std::int64_t its_key, std::string address, Time now)
+        : link(std::move(connection)), key(its_key), seen_address(std::move(address)), heard(now) {}
+    Link link;
+    std::int64_t key;  // of its members' numbers here; 0 is this agent
+    std::string seen_address;
+    Time heard;
+    std::optional<Arrive> said;
+    int number = -1;  // from Begin on
+    int started = 0;  // of its ranks
+    int first_slot = 0;
+    std::set<Member> members;  // by their numbers here
+    bool ends = false;         // is refused, or has ended in peace
+    std::string wrong;         // what it sent that cannot be
+  };
+
+  static NodeMessage decode_node_or_end(Node& node, const std::string& bytes);
+  bool on(Node& node, const NodeMessage& message, Time now);
+  void arrive(Node& node, const Arrive& arrive, Time now);
+  void look_whether_all_are_there(Time now);
+  void begin_all();
+  void look_whether_all_have_started(Time now);
+  void begin_one(Node& node, Begin begin, int first_slot);
+  void lose(Node& node, const std::string& reason, Time now);
+  void grow(int ranks);
+  void route();
+  void tell_nodes(const NodeMessage& message, const Node* but = nullptr);
+  Node* node_of(Member member);
+  std::string place_of(const Node& node) const;
+
+  const HubOptions options_;
+  Coordinator coordinator_;
+  Accept accept_;
+  int listener_;
+  std::list<Node> nodes_;
+  std::optional<Begin> begin_;
+  std::string refusal_;
+  int arrived_ = 1;
+  int ranks_ = 0;  // of all nodes that are there
+  int most_ranks_ = 0;
+  int first_slot_ = 0;
+  int started_ = 0;      // of this node's ranks
+  bool opened_ = false;  // all that the job begins with have started
+  std::int64_t next_key_ = 1;
+  int next_node_ = 1;
+  int next_slot_ = 0;
+  Time join_until_;
+  std::optional<Time> last_call_until_;
+  std::optional<Time> beat_at_;
+  std::optional<Failed> failed_;
+  Time failed_at_;
+  std::vector<std::pair<Member, Message>> messages_;
+  std::vector<Event> events_;
+};
+
+}  // namespace tandem::membership

@@ -1,0 +1,65 @@
+// The membership of a job that another agent keeps.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "membership/link.h"
+#include "membership/membership.h"
+
+namespace tandem::membership {
+
+class Node final : public Membership {
+ public:
+  // `keeper`: where the other agent is, as messages name it. Says `own` at once.
+  Node(Link link, const Arrive& own, std::string keeper, std::chrono::milliseconds silence, Time now);
+
+  const std::optional<Begin>& begun() const override { return begin_; }
+  const std::string& refusal() const override { return refusal_; }
+
+  void started(Member member, int slot) override;
+  void lost(Member member, const std::string& reason, Time now) override;
+  void disconnected(Member member, const std::string& reason, Time now) override;
+  void received(Member member, const Message& message, Time now) override;
+  std::vector<std::pair<Member, Message>> take_messages() override { return std::exchange(messages_, {}); }
+  std::vector<Event> take_events() override { return std::exchange(events_, {}); }
+  // By what the process said of itself.
+  bool is_done(Member member) const override { return done_.count(member) != 0 || has_left(member); }
+  bool has_left(Member member) const override { return left_.count(member) != 0; }
+  bool finished() const override { return finished_; }
+  std::int64_t epoch() const override { return epoch_; }
+  const std::string& progress() const override { return progress_; }
+
+  void add_polled(std::vector<pollfd>* polled) const override;
+  std::optional<Time> deadline() const override;
+  void serve(Time now, bool suspended) override;
+  void fail(const std::string& text, int exit_code, Time now) override;
+  bool may_end(Time now) override;
+  bool keeps() const override { return false; }
+
+ private:
+  void on(const NodeMessage& message);
+  void lose_keeper(const std::string& how);
+  void send(const NodeMessage& message) { link_.send(encode_node(message)); }
+
+  Link link_;
+  const std::string keeper_;
+  const std::chrono::milliseconds silence_;
+  Time heard_;
+  Time beat_at_;
+  std::optional<Begin> begin_;
+  std::string refusal_;
+  std::set<Member> done_, left_;
+  bool finished_ = false;
+  bool is_lost_ = false;  // the other agent
+  bool has_said_end_ = false;
+  std::optional<Time> farewell_until_;
+  std::int64_t epoch_ = 0;
+  std::string progress_;
+  std::vector<std::pair<Member, Message>> messages_;
+  std::vector<Event> events_;
+};
+
+}  // namespace tandem::membership

@@ -1,0 +1,99 @@
+// What the agents of an elastic job tell the one that keeps its membership, and are told: one agent a node.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <variant>
+
+#include "membership/message.h"
+
+namespace tandem::membership {
+
+// Agents of other releases are refused by it.
+inline constexpr int kNodeProtocol = 1;
+
+// --- to the one that keeps it
+
+// The first on a connection.
+struct Arrive {
+  int protocol = kNodeProtocol;
+  std::string run;      // --rdzv-id: jobs do not mix
+  std::string host;     // name of the machine, for people
+  std::string address;  // where its ranks are reached; "": as the connection shows
+  int port = 0;         // one that is free for the store of rank 0, should that be here
+  int ranks = 1;
+  int wanted = -1;  // --node-rank
+};
+
+// Of processes this agent has started. Here and below `member` is its own number for it.
+struct Started {
+  std::int64_t member = 0;
+  int slot = 0;
+};
+struct Lost {
+  std::int64_t member = 0;
+  std::string reason;
+};
+struct Disconnected {
+  std::int64_t member = 0;
+  std::string reason;
+};
+struct FromWorker {
+  std::int64_t member = 0;
+  std::string message;  // of membership/message.h, encoded
+};
+
+// The job cannot go on, for a worker of this agent failed.
+struct Failed {
+  std::string text;
+  int exit_code = 1;
+};
+
+// All its workers have ended, and it ends.
+struct Ended {};
+
+// --- from it
+
+struct Refused {
+  std::string why;
+};
+
+// All that the job begins with are there: start the workers.
+struct Begin {
+  int node = 0;
+  int nodes = 1;
+  int first_rank = 0;
+  int world_size = 1;
+  std::string master_address;
+  int master_port = 0;
+};
+
+struct ToWorker {
+  std::int64_t member = 0;
+  std::string message;
+};
+
+struct Told {
+  int event = 0;  // here and below: of an Event
+  std::int64_t member = -1;
+  std::string text;
+  int exit_code = 1;
+  std::int64_t epoch = 0;
+  std::string progress;
+};
+
+// --- both ways
+
+// Every second, as a sign of life.
+struct Beat {};
+
+using NodeMessage = std::variant<Arrive, Started, Lost, Disconnected, FromWorker, Failed, Ended, Refused, Begin, ToWorker,
+                                 Told, Beat>;
+
+// JSON.
+std::string encode_node(const NodeMessage& message);
+// Throws Error(kDataLoss) for what is no such message.
+NodeMessage decode_node(std::string_view bytes);
+
+}  // namespace tandem::membership

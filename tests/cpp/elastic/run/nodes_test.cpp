@@ -1,0 +1,198 @@
+// Agents that meet: a launcher a node, several of them on this machine.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <memory>
+
+#include "comm/sockets.h"
+#include "training.h"
+
+namespace tandem::elastic {
+namespace {
+
+using ::testing::AnyOf;
+using ::testing::EndsWith;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+class Nodes : public ::testing::Test {
+ protected:
+  Nodes() {
+    const net::Listener free = net::listen_on("127.0.0.1", 0);
+    ::close(free.fd);
+    endpoint_ = "127.0.0.1:" + std::to_string(free.endpoint.port);
+  }
+
+  Words flags(const std::string& nodes, const Words& more, const std::string& configuration = "last_call_timeout=0") const {
+    return joined({"--nnodes", nodes, "--rdzv-backend", "c10d", "--rdzv-endpoint", endpoint_, "--rdzv-conf",
+                   "keep_alive_interval=1,join_timeout=20," + configuration},
+                  more);
+  }
+
+  std::unique_ptr<Training> node(const std::string& nodes, const Words& settings, const Words& more = {"-n", "1"}) {
+    return std::make_unique<Training>(flags(nodes, more), settings);
+  }
+
+  std::string endpoint_;
+};
+
+// Nobody listens before the first one does, so that it is the one that keeps the membership.
+void keep_first(Training& first, const std::string& endpoint) {
+  const auto colon = endpoint.rfind(':');
+  EXPECT_TRUE(eventually([&] {
+    return !net::is_refused({endpoint.substr(0, colon), static_cast<std::uint16_t>(std::stoi(endpoint.substr(colon + 1)))});
+  })) << first.said();
+}
+
+TEST_F(Nodes, TrainAsOneProcessWould) {
+  for (const char* backend : {"gloo", "shm"}) {
+    const Words settings{std::string("BACKEND=") + backend};
+    auto first = node("2", settings), second = node("2", settings, {"-n", "2"});
+    EXPECT_EQ(first->wait(), 0) << first->said();
+    EXPECT_EQ(second->wait(), 0) << second->said();
+    std::vector<std::string> results;
+    for (const auto* one : {first.get(), second.get()}) {
+      for (int rank = 0; rank < 3; ++rank) {
+        if (const std::string result = one->result(rank); !result.empty()) results.push_back(result);
+      }
+    }
+    ASSERT_EQ(results.size(), 3u);
+    EXPECT_THAT(results, ::testing::Each(results.front()));
+    EXPECT_THAT(results.front(), HasSubstr("world 3"));
+    expect_close(results.front(), undisturbed({"-n", "1"}, settings));
+  }
+}
+
+TEST_F(Nodes, GoOnWithoutALostRankOfEither) {
+  for (const bool of_first : {true, false}) {
+    SCOPED_TRACE(of_first);
+    const Words fault{"FAULTS=kill-forward@10/1"};
+    auto first = node("2", of_first ? fault : Words{}, {"-n", "2"});
+    keep_first(*first, endpoint_);
+    auto second = node("2", of_first ? Words{} : fault, {"-n", "2"});
+    EXPECT_EQ(first->wait(), 0) << first->said();
+    EXPECT_EQ(second->wait(), 0) << second->said();
+    for (const auto* one : {first.get(), second.get()}) EXPECT_THAT(one->said(), HasSubstr("now 3 ranks, from step"));
+    EXPECT_THAT((of_first ? first : second)->said(), HasSubstr("killed by SIGKILL"));
+    expect_close(first->result(), undisturbed({"-n", "1"}, {}));
+  }
+}
+
+TEST_F(Nodes, GoOnWithoutALostNode) {
+  const Words slow{"PAUSE=30", "STEPS=60"};
+  auto first = node("1:2", slow, {"-n", "1"});
+  keep_first(*first, endpoint_);
+  auto second = node("1:2", slow, {"-n", "2"});
+  ASSERT_TRUE(eventually([&] { return second->pid(1) > 0 && first->step() > 5; })) << first->said() << second->said();
+  ASSERT_TRUE(eventually([&] { return first->said().find("now 3 ranks") != std::string::npos || first->step() > 20 || first->tool().wait_for_output(""); }));
+  const pid_t worker = second->pid(1);
+  second->tool().send(SIGKILL);
+  EXPECT_EQ(first->wait(), 0) << first->said();
+  EXPECT_THAT(first->said(), HasSubstr("has closed its connection; its ranks are lost"));
+  EXPECT_THAT(first->said(), HasSubstr("now 1 rank, from step"));
+  EXPECT_TRUE(eventually([&] { return launch::is_gone(worker); }));
+  expect_close(first->result(), undisturbed({"-n", "1"}, {"STEPS=60"}));
+}
+
+TEST_F(Nodes, ALaterOneJoinsBetweenTwoSteps) {
+  const Words slow{"PAUSE=40", "STEPS=80"};
+  auto first = node("1:2", slow);
+  ASSERT_TRUE(first->reaches(5)) << first->said();
+  auto second = node("1:2", slow);
+  EXPECT_EQ(first->wait(), 0) << first->said();
+  EXPECT_EQ(second->wait(), 0) << second->said();
+  EXPECT_THAT(first->said(), HasSubstr("now 2 ranks, from step"));
+  EXPECT_EQ(first->result(0), second->result(1));
+  EXPECT_EQ(first->times(1), 1);
+  expect_close(first->result(), undisturbed({"-n", "1"}, {"STEPS=80"}));
+}
+
+TEST_F(Nodes, EndWithTheAgentThatKeepsTheMembership) {
+  const Words slow{"PAUSE=30", "STEPS=2000"};
+  auto first = node("2", slow);
+  keep_first(*first, endpoint_);
+  auto second = node("2", slow);
+  ASSERT_TRUE(first->reaches(3)) << first->said() << second->said();
+  const pid_t worker = second->pid(0);
+  first->tool().send(SIGKILL);
+  EXPECT_EQ(second->wait(), 1) << second->said();
+  EXPECT_THAT(second->said(), HasSubstr("the agent at " + endpoint_ + ", which keeps the job's membership, is gone; the job ends with it"));
+  EXPECT_TRUE(eventually([&] { return launch::is_gone(worker); }));
+}
+
+TEST_F(Nodes, ASignalToTheKeeperEndsAll) {
+  const Words slow{"PAUSE=30", "STEPS=2000"};
+  auto first = node("2", slow);
+  keep_first(*first, endpoint_);
+  auto second = node("2", slow);
+  ASSERT_TRUE(first->reaches(3)) << first->said() << second->said();
+  first->tool().send(SIGTERM);
+  EXPECT_EQ(first->wait(), 128 + SIGTERM) << first->said();
+  EXPECT_EQ(second->wait(), 128 + SIGTERM) << second->said();
+  EXPECT_THAT(second->said(), HasSubstr("the launch was ended by SIGTERM on "));
+}
+
+// Programs that know nothing of membership.
+class PlainNodes : public Nodes {
+ protected:
+  std::unique_ptr<Tool> run(const std::string& nodes, const std::string& script, const Words& more = {},
+                            const std::string& configuration = "last_call_timeout=0") {
+    return std::make_unique<Tool>(joined(joined({"run"}, flags(nodes, more, configuration)), {"--", "sh", "-c", script}));
+  }
+};
+
+TEST_F(PlainNodes, LearnTheirPlaces) {
+  const std::string script = "echo $RANK of $WORLD_SIZE local $LOCAL_RANK node $GROUP_RANK of $GROUP_WORLD_SIZE at $MASTER_ADDR";
+  auto first = run("2", script, {"-n", "2", "--node-rank", "1"}), second = run("2", script, {"-n", "1", "--node-rank", "0"});
+  EXPECT_EQ(first->wait(), 0) << first->err();
+  EXPECT_EQ(second->wait(), 0) << second->err();
+  EXPECT_THAT(second->out(), HasSubstr("[0] 0 of 3 local 0 node 0 of 2 at 127.0.0.1"));
+  EXPECT_THAT(first->out(), HasSubstr("[1] 1 of 3 local 0 node 1 of 2 at 127.0.0.1"));
+  EXPECT_THAT(first->out(), HasSubstr("[2] 2 of 3 local 1 node 1 of 2 at 127.0.0.1"));
+}
+
+TEST_F(PlainNodes, AFailureEndsAllAndIsSaidLastOnEach) {
+  auto first = run("2", "if [ $RANK = 1 ]; then echo no more paper >&2; exit 7; fi; sleep 100", {"--node-rank", "0"});
+  auto second = run("2", "if [ $RANK = 1 ]; then echo no more paper >&2; exit 7; fi; sleep 100", {"--node-rank", "1"});
+  for (Tool* one : {first.get(), second.get()}) {
+    EXPECT_EQ(one->wait(), 7) << one->err();
+    EXPECT_THAT(one->err(), HasSubstr("rank 1 (pid "));
+    EXPECT_THAT(one->err(), EndsWith("no more paper\n"));
+  }
+}
+
+TEST_F(PlainNodes, SayWhoDidNotCome) {
+  auto alone = run("2", "true", {}, "join_timeout=1");
+  EXPECT_EQ(alone->wait(), 1);
+  EXPECT_THAT(alone->err(), HasSubstr("the job did not begin: of 2 nodes 1 came within 1 s"));
+  auto guest = run("2", "true", {}, "join_timeout=1,is_host=false");
+  EXPECT_EQ(guest->wait(), 1);
+  EXPECT_THAT(guest->err(), HasSubstr("no agent answered at " + endpoint_ + " for 1 s"));
+  EXPECT_THAT(guest->err(), HasSubstr("start the same command on the machine that has this address"));
+}
+
+TEST_F(PlainNodes, OfOtherJobsAreRefused) {
+  auto first = run("2", "true", {"--rdzv-id", "mine"}, "join_timeout=4");
+  const auto colon = endpoint_.rfind(':');
+  const net::Endpoint place{"127.0.0.1", static_cast<std::uint16_t>(std::stoi(endpoint_.substr(colon + 1)))};
+  ASSERT_TRUE(eventually([&] { return !net::is_refused(place); }));
+  auto other = run("2", "true", {"--rdzv-id", "theirs"});
+  EXPECT_EQ(other->wait(), 1);
+  EXPECT_THAT(other->err(), HasSubstr("the job did not begin: the job there is --rdzv-id mine, not theirs"));
+  EXPECT_EQ(first->wait(), 1);
+}
+
+TEST_F(PlainNodes, ASignalWhileTheyWaitEndsThem) {
+  auto alone = run("2", "true");
+  const auto colon = endpoint_.rfind(':');
+  const net::Endpoint place{"127.0.0.1", static_cast<std::uint16_t>(std::stoi(endpoint_.substr(colon + 1)))};
+  ASSERT_TRUE(eventually([&] { return !net::is_refused(place); }));
+  alone->send(SIGTERM);
+  EXPECT_EQ(alone->wait(), 128 + SIGTERM) << alone->err();
+  EXPECT_THAT(alone->err(), HasSubstr("while it waited for other nodes"));
+}
+
+}  // namespace
+}  // namespace tandem::elastic
