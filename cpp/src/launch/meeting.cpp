@@ -37,6 +37,8 @@ using membership::Node;
 using std::chrono::milliseconds;
 
 constexpr milliseconds kTryAgain{200};
+constexpr milliseconds kFarewell{2000};
+constexpr milliseconds kLook{10};
 
 milliseconds of_seconds(double seconds) { return milliseconds(std::llround(seconds * 1000)); }
 
@@ -110,54 +112,97 @@ std::unique_ptr<Membership> keep(const LaunchOptions& options, int free_port, ne
   return std::make_unique<Hub>(wanted, Clock::now(), [socket] { return accept_from(socket->get()); }, listener.fd);
 }
 
-// The listener at the endpoint, where that is this machine's and free.
-std::optional<net::Listener> listen_there(const LaunchOptions& options) {
-  if (options.keeps && !*options.keeps) return std::nullopt;
-  std::string why;
-  for (const std::string& address : net::resolve(options.keeper_host)) {
-    try {
-      return net::listen_on(address, static_cast<std::uint16_t>(options.keeper_port));
-    } catch (const Error& error) {  // it is another machine's, or an agent of this one listens there
-      why = error.what();
-    }
-  }
-  if (options.keeps) throw Failure("--rdzv-conf is_host=1, but: " + why);
-  return std::nullopt;
-}
+// One try after the other, until one works or the time is over.
+class Search {
+ public:
+  Search(const LaunchOptions& options, int free_port, Interruptions& interruptions)
+      : options_(options),
+        free_port_(free_port),
+        interruptions_(interruptions),
+        place_(options.keeper_host + ":" + std::to_string(options.keeper_port)),
+        until_(Clock::now() + of_seconds(options.join_timeout)) {}
 
-std::unique_ptr<Membership> connect_there(const LaunchOptions& options, int free_port, Interruptions& interruptions) {
-  const auto until = Clock::now() + of_seconds(options.join_timeout);
-  const std::string place = options.keeper_host + ":" + std::to_string(options.keeper_port);
-  std::string why = "its name is not known";
-  for (;;) {
-    std::vector<std::string> addresses;
-    try {
-      addresses = net::resolve(options.keeper_host);
-    } catch (const Error& error) {
-      why = error.what();
-    }
-    for (const std::string& address : addresses) {
-      int failure = 0;
-      Descriptor socket = net::begin_to_connect({address, static_cast<std::uint16_t>(options.keeper_port)}, &failure);
-      if (failure == 0) {
-        const auto try_until = std::min(until, Clock::now() + std::chrono::seconds(5));
-        pollfd ready{socket.get(), POLLOUT, 0};
-        while (poll(&ready, 1, 0) == 0 && Clock::now() < try_until) interruptions.wait({ready}, try_until);
-        failure = ready.revents ? net::outcome_of_connecting(socket.get()) : ETIMEDOUT;
+  std::unique_ptr<Membership> find() {
+    for (;;) {
+      std::vector<std::string> addresses;
+      try {
+        addresses = net::resolve(options_.keeper_host);  // names may come later
+      } catch (const Error& error) {
+        why_ = error.what();
       }
-      if (failure == 0) {
-        return std::make_unique<Node>(Link(std::move(socket)), arrival(options, free_port), place,
-                                      of_seconds(options.keep_alive), Clock::now());
+      if (!options_.keeps || *options_.keeps) {
+        for (const std::string& address : addresses) {
+          if (auto made = listen_at(address)) return made;
+        }
       }
-      why = std::strerror(failure);
+      if (!options_.keeps || !*options_.keeps) {
+        for (const std::string& address : addresses) {
+          if (auto made = connect_to(address)) return made;
+        }
+      }
+      pause();
     }
-    if (Clock::now() >= until) {
-      throw Failure("no agent answered at " + place + " for " + std::to_string(std::llround(options.join_timeout)) + " s (" +
-                    why + "); start the same command on the machine that has this address, or give another --rdzv-endpoint");
-    }
-    interruptions.wait({}, std::min(until, Clock::now() + kTryAgain));
   }
-}
+
+  // Throws where the time is over.
+  void pause() {
+    if (Clock::now() >= until_) {
+      throw Failure("no agent answered at " + place_ + " for " + std::to_string(std::llround(options_.join_timeout)) + " s (" + why_ +
+                    "); start the same command on the machine that has this address, or give another --rdzv-endpoint");
+    }
+    interruptions_.wait({}, std::min(until_, Clock::now() + kTryAgain));
+  }
+  void refused(const std::string& why) { why_ = why; }
+
+ private:
+  net::Endpoint endpoint(const std::string& address) const {
+    return {address, static_cast<std::uint16_t>(options_.keeper_port)};
+  }
+
+  // Where the address is this machine's and the port free. Else it is another one's, or an agent of this one listens there.
+  std::unique_ptr<Membership> listen_at(const std::string& address) {
+    try {
+      return keep(options_, free_port_, net::listen_on(address, endpoint(address).port));
+    } catch (const Error& error) {
+      why_ = error.what();
+      return nullptr;
+    }
+  }
+
+  std::unique_ptr<Membership> connect_to(const std::string& address) {
+    int failure = 0;
+    Descriptor socket = net::begin_to_connect(endpoint(address), &failure);
+    if (failure == 0) {
+      const auto try_until = std::min(until_, Clock::now() + std::chrono::seconds(5));
+      pollfd ready{socket.get(), POLLOUT, 0};
+      while (poll(&ready, 1, 0) == 0 && Clock::now() < try_until) interruptions_.wait({ready}, try_until);
+      failure = ready.revents ? net::outcome_of_connecting(socket.get()) : ETIMEDOUT;
+    }
+    if (failure == 0 && is_to_itself(socket.get())) failure = ECONNREFUSED;
+    if (failure != 0) {
+      why_ = net::to_string(endpoint(address)) + ": " + std::strerror(failure);
+      return nullptr;
+    }
+    return std::make_unique<Node>(Link(std::move(socket)), arrival(options_, free_port_), place_,
+                                  of_seconds(options_.keep_alive), Clock::now());
+  }
+
+  // A port of this machine's that nobody listens at can be the connection's own.
+  static bool is_to_itself(int socket) {
+    sockaddr_storage local{}, remote{};
+    socklen_t local_size = sizeof local, remote_size = sizeof remote;
+    return getsockname(socket, reinterpret_cast<sockaddr*>(&local), &local_size) == 0 &&
+           getpeername(socket, reinterpret_cast<sockaddr*>(&remote), &remote_size) == 0 && local_size == remote_size &&
+           std::memcmp(&local, &remote, local_size) == 0;
+  }
+
+  const LaunchOptions& options_;
+  const int free_port_;
+  Interruptions& interruptions_;
+  const std::string place_;
+  const Clock::time_point until_;
+  std::string why_;
+};
 
 }  // namespace
 
@@ -171,20 +216,23 @@ std::unique_ptr<Membership> membership_alone(const LaunchOptions& options) {
 std::unique_ptr<Membership> meet_nodes(LaunchOptions& options, int free_port, const Signals& signals,
                                        const Descriptor& lifeline) {
   Interruptions interruptions(options, signals, lifeline);
+  Search search(options, free_port, interruptions);
   std::unique_ptr<Membership> made;
-  try {
-    std::optional<net::Listener> listener = listen_there(options);
-    made = listener ? keep(options, free_port, *listener) : connect_there(options, free_port, interruptions);
-  } catch (const Error& error) {
-    throw Failure(error.what());
+  for (;;) {
+    made = search.find();
+    while (!made->begun() && made->refusal().empty()) {
+      std::vector<pollfd> polled;
+      made->add_polled(&polled);
+      interruptions.wait(std::move(polled), made->deadline().value_or(Clock::time_point::max()));
+      made->serve(Clock::now(), /*suspended=*/false);
+    }
+    if (made->begun()) break;
+    const auto* node = dynamic_cast<const Node*>(made.get());
+    if (!node || !node->may_try_again()) throw Failure("the job did not begin: " + made->refusal());
+    search.refused(made->refusal());
+    made.reset();
+    search.pause();
   }
-  while (!made->begun() && made->refusal().empty()) {
-    std::vector<pollfd> polled;
-    made->add_polled(&polled);
-    interruptions.wait(std::move(polled), made->deadline().value_or(Clock::time_point::max()));
-    made->serve(Clock::now(), /*suspended=*/false);
-  }
-  if (!made->begun()) throw Failure("the job did not begin: " + made->refusal());
   const membership::Begin& begin = *made->begun();
   options.node_rank = begin.node;
   options.nnodes = begin.nodes;
@@ -193,6 +241,17 @@ std::unique_ptr<Membership> meet_nodes(LaunchOptions& options, int free_port, co
   options.master_addr = begin.master_address;
   options.master_port = begin.master_port;
   return made;
+}
+
+void say_farewell(membership::Membership& membership, const Failure& failure) {
+  const auto until = Clock::now() + kFarewell;
+  membership.fail(std::string(failure.what()) + " on " + host_name(), failure.exit_code(), Clock::now());
+  while (!membership.may_end(Clock::now()) && Clock::now() < until) {
+    std::vector<pollfd> polled;
+    membership.add_polled(&polled);
+    poll(polled.data(), polled.size(), static_cast<int>(kLook.count()));
+    membership.serve(Clock::now(), /*suspended=*/false);
+  }
 }
 
 }  // namespace tandem::launch

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "base/descriptor.h"
+#include "launch/failure.h"
 #include "launch/options.h"
 #include "launch/signals.h"
 #include "membership/membership.h"
@@ -19,5 +20,8 @@ std::unique_ptr<membership::Membership> membership_alone(const LaunchOptions& op
 // launch, and when `lifeline` says that the front process is gone.
 std::unique_ptr<membership::Membership> meet_nodes(LaunchOptions& options, int free_port, const Signals& signals,
                                                    const Descriptor& lifeline);
+
+// Tells the others that this agent cannot start its workers. Returns once they know, or soon.
+void say_farewell(membership::Membership& membership, const Failure& failure);
 
 }  // namespace tandem::launch

@@ -1,5 +1,6 @@
 #include "launch/rendezvous_flags.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <sstream>
 #include <string>
@@ -50,7 +51,7 @@ void take_configuration(const std::string& text, LaunchOptions& launch) {
                     "is_host, each with =VALUE and between commas");
     }
   }
-  launch.keep_alive = interval * attempts;
+  launch.keep_alive = std::min(interval * attempts, 1e7);
   if (launch.keep_alive < 3) throw Failure("--rdzv-conf: a node is lost after 3 s of silence at the least: agents speak each second");
 }
 
@@ -77,7 +78,8 @@ void resolve_meeting(RunFlags& flags) {
   const std::size_t end = is_bracketed ? endpoint.find(']') : endpoint.rfind(':');
   launch.keeper_host = is_bracketed ? endpoint.substr(1, end - 1) : endpoint.substr(0, end);
   const std::string after = end == std::string::npos ? "" : endpoint.substr(is_bracketed ? end + 1 : end);
-  if (launch.keeper_host.empty() || (is_bracketed && end == std::string::npos) || (!after.empty() && after.front() != ':')) {
+  const bool is_bare = !is_bracketed && launch.keeper_host.find(':') != std::string::npos;
+  if (launch.keeper_host.empty() || is_bare || (is_bracketed && end == std::string::npos) || (!after.empty() && after.front() != ':')) {
     throw Failure("--rdzv-endpoint is " + endpoint + ", but has to be HOST or HOST:PORT ([ADDRESS]:PORT for IPv6)");
   }
   if (!after.empty()) launch.keeper_port = whole_number(after.substr(1), "--rdzv-endpoint's port", 1, 65535);

@@ -1,6 +1,5 @@
 #include "launch/supervisor.h"
 
-#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -19,6 +18,7 @@
 
 #include "base/descriptor.h"
 #include "base/host.h"
+#include "launch/agent_socket.h"
 #include "launch/consoles.h"
 #include "launch/environment.h"
 #include "launch/error_file.h"
@@ -26,11 +26,10 @@
 #include "launch/failure_report.h"
 #include "launch/meeting.h"
 #include "launch/process_tree.h"
+#include "launch/supervised.h"
 #include "launch/worker.h"
 #include "launch/worker_stream.h"
-#include "membership/agent_server.h"
 #include "membership/membership.h"
-#include "tandem/error.h"
 
 namespace tandem::launch {
 namespace {
@@ -42,31 +41,6 @@ constexpr milliseconds kSweepEvery{10};
 constexpr milliseconds kKillPatience{30000};
 constexpr milliseconds kSameSignal{300};
 constexpr milliseconds kDisconnected{1000};
-
-struct Worker {
-  EndedWorker ended;  // whose rank and pid are known from the start
-  membership::Member member = -1;
-  int slot = 0;
-  bool running = true;
-  bool has_connected = false;
-  bool is_given_up = false;  // it takes part no longer, but lives
-  std::optional<std::chrono::steady_clock::time_point> disconnected_at;  // and why
-  std::string disconnected;
-  bool replaced = false;
-  std::string error_file;
-  std::unique_ptr<WorkerStream> out, err;
-};
-
-double now_seconds() {
-  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
-}
-
-std::string prefix_of(int rank, bool coloured) {
-  const std::string text = "[" + std::to_string(rank) + "]";
-  if (!coloured) return text + " ";
-  constexpr int kColours[] = {36, 33, 32, 35, 34, 31};
-  return "\x1b[" + std::to_string(kColours[rank % std::size(kColours)]) + "m" + text + "\x1b[m ";
-}
 
 class Supervisor {
  public:
@@ -87,12 +61,10 @@ class Supervisor {
     std::error_code error;
     std::filesystem::create_directories(folder_, error);
     if (error) throw Failure("cannot make the folder " + folder_ + ": " + error.message());
-    if (offers_membership()) open_server();
-  }
-  ~Supervisor() {
-    server_.reset();
-    std::error_code ignored;
-    if (!server_folder_.empty()) std::filesystem::remove(server_folder_, ignored);
+    if (!offers_membership()) return;
+    socket_.emplace(folder_);
+    if (socket_->why_not().empty()) return;
+    consoles_.say("elastic programs will not find the launcher, and end with the first rank that is lost: " + socket_->why_not());
   }
   // Workers that were started again, of all attempts.
   int replaced() const { return replaced_; }
@@ -120,34 +92,9 @@ class Supervisor {
  private:
   enum class Phase { kRunning, kStopping, kKilling, kDraining, kDone };
 
-  static Descriptor log_file(const std::string& folder, const char* name) {
-    const std::string path = folder + "/" + name;
-    Descriptor file = open_file(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0644);
-    if (!file.valid()) throw Failure("cannot write " + path + ": " + std::strerror(errno));
-    return file;
-  }
-
   // Without agents that meet the membership of ranks on several machines is nobody's.
+  membership::AgentServer* server() { return socket_ && socket_->server() ? &*socket_->server() : nullptr; }
   bool offers_membership() const { return options_.nnodes == 1 || options_.meets; }
-  void open_server() {
-    // A program may change its working directory before it comes here.
-    const std::string beside_logs = (std::filesystem::absolute(folder_) / "agent").string();
-    try {
-      server_.emplace(beside_logs);
-      return;
-    } catch (const Error&) {  // a file system for logs need not have sockets
-    }
-    std::string pattern = (std::filesystem::temp_directory_path() / "tandem_XXXXXX").string();
-    try {
-      if (!mkdtemp(pattern.data())) throw Error(ErrorCode::kIo, "cannot make a folder there: " + std::string(std::strerror(errno)));
-      server_folder_ = pattern;
-      server_.emplace(pattern + "/agent");
-    } catch (const Error& error) {
-      consoles_.say("elastic programs will not find the launcher, and end with the first rank that is lost: no socket can be made, "
-                    "neither at " + beside_logs + " nor at " + pattern + "/agent: " + error.what());
-    }
-  }
-
   bool has_restarts() const { return attempt_ + replaced_ < options_.max_restarts; }
 
   // `again`: how often that slot's worker was replaced before.
@@ -162,7 +109,7 @@ class Supervisor {
     worker.ended.rank = options_.rank(slot);
     worker.error_file = folder + "/error.json";
     auto variables = worker_variables(options_, attempt_ + again, slot, master_port_, worker.error_file);
-    variables[membership::kAgentVariable] = server_ ? server_->path() : "";
+    variables[membership::kAgentVariable] = server() ? server()->path() : "";
     variables[membership::kMemberVariable] = std::to_string(worker.member);
     const auto environment = merged_environment(variables);
     const bool keeps_stdin = slot == 0 && !options_.is_agent && !isatty(STDIN_FILENO);
@@ -207,7 +154,7 @@ class Supervisor {
       if (console->pending() > 0) polled.push_back({console->fd(), POLLOUT, 0});
     }
     const std::size_t of_workers = polled.size();
-    if (server_) server_->add_polled(&polled);
+    if (auto* server = this->server()) server->add_polled(&polled);
     membership_.add_polled(&polled);
     poll(polled.data(), polled.size(), timeout());
     polled.resize(of_workers);
@@ -222,6 +169,7 @@ class Supervisor {
     for (Console* console : {&out_, &err_}) {
       console->write_some();
       if (console->broken() && phase_ == Phase::kRunning) {
+        tell_other_nodes("nobody reads the launch's output any more", 128 + SIGPIPE);
         stop(SIGTERM, 128 + SIGPIPE);
       }
     }
@@ -266,7 +214,10 @@ class Supervisor {
       signal_groups(signal == SIGTSTP ? SIGSTOP : signal);
       return;
     }
-    if (phase_ >= Phase::kDraining) {  // what the reader of the output did not take is lost
+    if (phase_ >= Phase::kDraining && !signalled_ && options_.meets && !membership_.may_end(Clock::now())) {
+      exit_code_ = 128 + signal;  // others train still
+      tell_other_nodes("the launch was ended by " + signal_name(signal), exit_code_);
+    } else if (phase_ >= Phase::kDraining) {  // what the reader of the output did not take is lost
       abandoned_ = true;
     } else if (signalled_) {
       // One that went to all processes of the launch comes here twice, from its sender and through the front process.
@@ -274,6 +225,7 @@ class Supervisor {
       return;
     } else if (phase_ == Phase::kRunning) {
       consoles_.say("stopping all ranks: " + signal_name(signal));
+      tell_other_nodes("the launch was ended by " + signal_name(signal), 128 + signal);
       stop(signal, 128 + signal);
     }
     signalled_ = true;
@@ -284,13 +236,13 @@ class Supervisor {
   // ------------------------------------------------------------------------------------- workers that come and go
 
   void serve_workers() {
-    if (server_) serve_connections();
+    if (server()) serve_connections();
     membership_.serve(Clock::now(), suspended_);
     coordinate();
   }
 
   void serve_connections() {
-    server_->serve({
+    server()->serve({
         .knows =
             [this](membership::Member member) {
               if (member < 0 || static_cast<std::size_t>(member) >= workers_.size()) return false;
@@ -338,11 +290,13 @@ class Supervisor {
   void coordinate() {
     if (phase_ != Phase::kRunning) {
       membership_.take_messages();
-      membership_.take_events();
+      for (const membership::Event& event : membership_.take_events()) {
+        if (event.kind == membership::Event::Kind::kStop) take_failure(event);
+      }
       return;
     }
     for (const auto& [member, message] : membership_.take_messages()) {
-      if (server_) server_->send(member, message);
+      if (server()) server()->send(member, message);
     }
     for (const membership::Event& event : membership_.take_events()) {
       switch (event.kind) {
@@ -354,31 +308,50 @@ class Supervisor {
           }
           break;
         case membership::Event::Kind::kHung: {
+          if (event.member < 0 || static_cast<std::size_t>(event.member) >= workers_.size()) break;
           const Worker& worker = workers_[static_cast<std::size_t>(event.member)];
-          if (!worker.running) break;
+          if (!worker.running || suspended_) break;
           consoles_.say(worker.ended.name() + " " + event.text + "; it is killed");
           kill(-worker.ended.pid, SIGKILL);
           break;
         }
         case membership::Event::Kind::kTooFew:
-          if (std::ranges::any_of(workers_, [](const Worker& one) { return !one.running && one.ended.failed(); })) {
-            failure_ = true;
+          for (Worker& worker : workers_) {
+            if (worker.running || !worker.ended.failed() || std::exchange(failure_, true)) continue;
+            tell_other_nodes(worker);
           }
           consoles_.say(event.text + (running() > 0 ? "; stopping them" : ""));
           stop(SIGTERM, 1);
           break;
         case membership::Event::Kind::kFinished:
+          if (running() == 0) stop(SIGTERM, 0);  // it waited for what becomes of the job
           break;
         case membership::Event::Kind::kSaid:
           consoles_.say(event.text);
           break;
         case membership::Event::Kind::kStop:
-          failed_elsewhere_ = event.text;
+          take_failure(event);
           consoles_.say("stopping all ranks: the job has failed elsewhere");
           stop(SIGTERM, event.exit_code);
           break;
       }
     }
+  }
+
+  // Of another node, which is said last, and whose exit code is this one's too.
+  void take_failure(const membership::Event& event) {
+    if (failure_ || signalled_ || !failed_elsewhere_.empty()) return;
+    failed_elsewhere_ = event.text;
+    exit_code_ = event.exit_code;
+    if (phase_ == Phase::kDone) consoles_.say(failed_elsewhere_);
+  }
+
+  // Whether other nodes' workers may make the program one that goes on without some.
+  bool is_elastic() const { return is_elastic_ || (options_.meets && membership_.is_elastic()); }
+  // All workers here were lost, but those of other nodes may finish the job.
+  bool waits_for_others() const {
+    if (phase_ != Phase::kRunning || !options_.meets || !is_elastic() || membership_.finished()) return false;
+    return running() == 0 && std::ranges::none_of(workers_, [this](const Worker& one) { return membership_.is_done(one.member); });
   }
 
   // A worker that ended before its training did. Whether the others go on.
@@ -453,6 +426,7 @@ class Supervisor {
       int status = 0;
       const pid_t pid = waitpid(-1, &status, WNOHANG);
       if (pid < 0 && errno == ECHILD) {
+        if (waits_for_others()) return;
         if (phase_ < Phase::kDraining) phase_ = Phase::kDraining;
         deadline_ = Clock::time_point::max();
         return;
@@ -461,7 +435,7 @@ class Supervisor {
       const auto worker = std::ranges::find_if(workers_, [pid](const Worker& one) { return one.ended.pid == pid && one.running; });
       if (worker != workers_.end()) on_end(*worker, status);
     }
-    if (phase_ == Phase::kRunning && running() == 0) {
+    if (phase_ == Phase::kRunning && running() == 0 && !waits_for_others()) {
       stop(SIGTERM, 0);  // the workers left processes behind
     }
     if (phase_ == Phase::kKilling && Clock::now() > give_up_) {
@@ -481,7 +455,10 @@ class Supervisor {
     worker.ended.status = status;
     worker.ended.ended_at = now_seconds();
     worker.ended.ended_by_itself = phase_ == Phase::kRunning;
-    if (phase_ == Phase::kRunning && is_elastic_) {
+    if (phase_ != Phase::kRunning && options_.meets && !membership_.is_done(worker.member)) {
+      membership_.lost(worker.member, worker.ended.name() + " " + worker.ended.end(), Clock::now());
+    }
+    if (phase_ == Phase::kRunning && is_elastic()) {
       serve_workers();  // what it said last
       if (phase_ != Phase::kRunning) return;
       if (membership_.has_left(worker.member)) {
@@ -499,12 +476,21 @@ class Supervisor {
     if (!worker.ended.failed() || phase_ != Phase::kRunning) return;
     failure_ = true;
     if (running() > 0) consoles_.say(worker.ended.name() + " " + worker.ended.end() + "; stopping the other ranks");
-    if (options_.meets) tell_other_nodes(worker);
+    if (options_.meets && options_.max_restarts > 0 && !is_elastic()) {
+      consoles_.say("--max-restarts is of elastic programs where the agents of several nodes meet");
+    }
+    tell_other_nodes(worker);
     stop(SIGTERM, worker.ended.exit_code());
   }
 
+  // This agent ends, and the job with it: it keeps the membership, or the program knows of none.
+  void tell_other_nodes(const std::string& why, int exit_code) {
+    if (!options_.meets || (!membership_.keeps() && is_elastic())) return;
+    membership_.fail(why + " on " + host_name(), exit_code, Clock::now());
+  }
   // Why the job failed, with what is known by now, for each node to show.
   void tell_other_nodes(Worker& worker) {
+    if (!options_.meets) return;
     worker.err->read_some();
     EndedWorker ended = worker.ended;
     ended.report = read_error_file(worker.error_file);
@@ -514,10 +500,6 @@ class Supervisor {
 
   void finish() {
     phase_ = Phase::kDone;
-    if (signalled_ && options_.meets && membership_.keeps()) {
-      membership_.fail("the launch was ended by " + signal_name(first_signal_) + " on " + host_name(), 128 + first_signal_,
-                       Clock::now());
-    }
     std::vector<EndedWorker> ended;
     for (Worker& worker : workers_) {
       worker.out->close();
@@ -561,8 +543,7 @@ class Supervisor {
   Descriptor signal_fd_;
   Console& out_;
   Console& err_;
-  std::optional<membership::AgentServer> server_;
-  std::string server_folder_;  // where it is not beside the logs
+  std::optional<AgentSocket> socket_;
   std::vector<Worker> workers_;  // by member
   bool is_elastic_ = false;      // a worker has connected
   Phase phase_ = Phase::kRunning;
@@ -594,8 +575,9 @@ int supervise(const LaunchOptions& asked, const Signals& signals, const PortRese
                           port && !options.meets ? port->port() : options.master_port);
     try {
       supervisor.start();
-    } catch (const Failure&) {
+    } catch (const Failure& failure) {
       consoles.flush();
+      if (options.meets) say_farewell(*membership, failure);
       throw;
     }
     const int code = supervisor.run();

@@ -59,6 +59,11 @@ void Coordinator::received(Member member, const Message& message, Time now) {
   std::visit([&](const auto& content) { on(member, found->second, content, now); }, message);
 }
 
+void Coordinator::seen(Member member) {
+  const auto found = processes_.find(member);
+  if (found != processes_.end()) found->second.silent = {};
+}
+
 bool Coordinator::is_elastic(Member member) const {
   const auto found = processes_.find(member);
   return found != processes_.end() && found->second.elastic;
@@ -379,7 +384,7 @@ std::optional<Coordinator::Time> Coordinator::deadline() const {
   consider(meeting_until_);
   consider(stop_after_);
   const bool has_watched = std::ranges::any_of(processes_, [](const auto& item) { return item.second.elastic; });
-  if (has_watched) consider(looked_ ? *looked_ + kLook : Time::min());
+  if (has_watched) consider(looked_ ? *looked_ + kLook : Time());
   return next;
 }
 

@@ -76,6 +76,9 @@ class Coordinator {
   // What it sent. Messages of an epoch that is over are passed over.
   void received(Member member, const Message& message, Time now);
 
+  // A sign of life from elsewhere.
+  void seen(Member member);
+
   // When tick() has something to do, whatever comes before.
   std::optional<Time> deadline() const;
   void tick(Time now);
@@ -89,6 +92,9 @@ class Coordinator {
   bool is_done(Member member) const;
   bool has_left(Member member) const;
   bool finished() const { return finished_; }
+  bool too_few() const { return too_few_; }
+  // Whether any process has said anything.
+  bool is_elastic() const { return has_elastic_; }
   std::int64_t epoch() const { return epoch_; }
   // Of the epoch that runs; 0 while there is none.
   int world_size() const { return phase_ == Phase::kRunning ? static_cast<int>(ranks_.size()) : 0; }

@@ -1,6 +1,7 @@
 #include "membership/hub.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <utility>
 
 #include "tandem/error.h"
@@ -12,6 +13,19 @@ constexpr Member kStride = Member{1} << 24;  // key of the node · kStride + wha
 constexpr int kSpareSlot = 1 << 24;          // no rank's: a spare is no process that the first epoch waits for
 constexpr std::chrono::milliseconds kFarewell{10000};  // for other agents, once the job has failed
 constexpr std::size_t kMostNodes = 65536;
+constexpr std::size_t kMostStrangers = 64;   // connections of who has not said yet who it is
+constexpr std::chrono::seconds kForArrival{15};
+constexpr std::chrono::seconds kForStarting{60};
+constexpr int kMostRanks = 65536;            // of a node
+constexpr int kMostRanksOfAll = 1 << 20;
+constexpr std::size_t kMostName = 255;
+
+// As it may be shown on a terminal.
+std::string printable(std::string text) {
+  text.resize(std::min(text.size(), kMostName));
+  for (char& c : text) c = static_cast<unsigned char>(c) < ' ' || c == '\x7f' ? '?' : c;
+  return text;
+}
 
 Member member_of(std::int64_t key, Member own) { return key * kStride + own; }
 Member own_of(Member member) { return member % kStride; }
@@ -26,7 +40,7 @@ Hub::Hub(const HubOptions& options, Time now, Accept accept, int listener)
       listener_(listener),
       join_until_(now + options.join) {
   if (options_.most_nodes > 1) coordinator_.hold();
-  grow(options_.own.ranks);
+  count(nullptr, options_.own.ranks);
   look_whether_all_are_there(now);
 }
 
@@ -69,7 +83,9 @@ Hub::Node* Hub::node_of(Member member) {
 }
 
 void Hub::add_polled(std::vector<pollfd>* polled) const {
-  if (listener_ >= 0 && nodes_.size() < kMostNodes) polled->push_back({listener_, POLLIN, 0});
+  const auto strangers = std::ranges::count_if(nodes_, [](const Node& node) { return !node.said; });
+  const bool has_room = nodes_.size() < kMostNodes && static_cast<std::size_t>(strangers) < kMostStrangers;
+  if (listener_ >= 0 && has_room && !is_short_) polled->push_back({listener_, POLLIN, 0});
   for (const Node& node : nodes_) {
     const int wanted = POLLIN | (node.link.has_unsent() ? POLLOUT : 0);
     polled->push_back({node.link.fd(), static_cast<short>(wanted), 0});
@@ -77,21 +93,32 @@ void Hub::add_polled(std::vector<pollfd>* polled) const {
 }
 
 std::optional<Membership::Time> Hub::deadline() const {
-  std::optional<Time> next = coordinator_.deadline();
+  std::optional<Time> next = suspended_ ? std::nullopt : coordinator_.deadline();
   const auto consider = [&](const std::optional<Time>& time) {
     if (time && (!next || *time < *next)) next = time;
   };
-  if (!nodes_.empty()) consider(beat_at_.value_or(Time::min()));
+  if (!nodes_.empty() || is_short_) consider(beat_at_.value_or(Time()));
   if (!begin_) consider(last_call_until_ ? last_call_until_ : join_until_);
   if (failed_ && !nodes_.empty()) consider(failed_at_ + kFarewell);
   return next;
 }
 
 void Hub::serve(Time now, bool suspended) {
-  while (accept_ && nodes_.size() < kMostNodes) {
+  suspended_ = suspended;
+  // What this process slept through, with others perhaps, makes nobody late.
+  if (served_at_ && now - *served_at_ > 2 * kBeatEvery) {
+    for (Node& node : nodes_) node.heard += now - *served_at_ - kBeatEvery;
+  }
+  served_at_ = now;
+  std::size_t strangers = 0;
+  for (const Node& node : nodes_) strangers += !node.said;
+  while (accept_ && nodes_.size() < kMostNodes && strangers < kMostStrangers && !is_short_) {
+    errno = 0;
     auto connection = accept_();
+    is_short_ = !connection && (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM);
     if (!connection) break;
     nodes_.emplace_back(Link(std::move(connection->first)), next_key_++, std::move(connection->second), now);
+    ++strangers;
   }
   for (auto node = nodes_.begin(); node != nodes_.end();) {
     node->link.write();
@@ -99,26 +126,27 @@ void Hub::serve(Time now, bool suspended) {
       node->heard = now;
       if (!on(*node, decode_node_or_end(*node, bytes), now)) break;
     }
-    const bool silent = !suspended && now - node->heard > options_.silence;
-    if (!node->link.broken() && !silent && !node->ends) {
-      ++node;
-      continue;
-    }
-    if (node->ends && !node->link.broken() && node->link.has_unsent()) {  // what it is to know still
+    const bool silent = now - node->heard > options_.silence || (!node->said && now - node->came > kForArrival);
+    const bool idle = node->number >= 0 && node->started < node->said->ranks && !node->ends && now - node->begun > kForStarting;
+    const bool has_last_words = node->ends && node->link.has_unsent() && !silent;
+    if (!node->link.broken() && !idle && ((!silent && !node->ends) || has_last_words)) {
       ++node;
       continue;
     }
     lose(*node,
          !node->wrong.empty() ? "has sent what is not understood: " + node->wrong
+         : idle               ? "has not started its ranks"
          : silent             ? "gives no sign of life"
                               : "has closed its connection",
          now);
     node = nodes_.erase(node);
   }
-  if (!nodes_.empty() && (!beat_at_ || now >= *beat_at_)) {
+  if (!beat_at_ || now >= *beat_at_) {
     beat_at_ = now + kBeatEvery;
-    tell_nodes(Beat{});
+    is_short_ = false;
+    tell_nodes(Beat{suspended});
   }
+  if (failed_ && now >= failed_at_ + kFarewell) nodes_.clear();
   look_whether_all_are_there(now);
   look_whether_all_have_started(now);
   if (!suspended) coordinator_.tick(now);
@@ -140,8 +168,17 @@ bool Hub::on(Node& node, const NodeMessage& message, Time now) {
     return true;
   }
   if (std::holds_alternative<Ended>(message)) {
+    if (!node.wrong.empty() && !node.said) {
+      node.link.send(encode_node(Refused{"it does not understand what this agent says; is Tandem of one release on both?"}));
+    }
     node.ends = true;
     return false;
+  }
+  if (const auto* beat = std::get_if<Beat>(&message)) {
+    if (beat->suspended) {
+      for (const Member member : node.members) coordinator_.seen(member);
+    }
+    return true;
   }
   if (node.number < 0) return true;  // before its job began it has nothing to say
   const auto own = [&](Member member) {
@@ -166,57 +203,81 @@ bool Hub::on(Node& node, const NodeMessage& message, Time now) {
       node.ends = true;
     }
   } else if (const auto* failed = std::get_if<Failed>(&message)) {
-    if (!failed_) events_.push_back({Event::Kind::kStop, -1, failed->text, failed->exit_code});
-    fail(failed->text, failed->exit_code, now);
+    const int exit_code = std::clamp(failed->exit_code, 1, 255);
+    if (epoch() > 0 && !finished() && !coordinator_.too_few() && !too_few_nodes_) {  // the others train without it
+      events_.push_back({Event::Kind::kSaid, -1, place_of(node) + " ends: " + failed->text, 1});
+      return true;
+    }
+    if (!failed_) events_.push_back({Event::Kind::kStop, -1, failed->text, exit_code});
+    fail(failed->text, exit_code, now);
   }
   return !node.ends;
 }
 
+std::string Hub::why_not(const Arrive& said, bool* for_good) const {
+  if (said.protocol != options_.own.protocol) return "another release of Tandem keeps the job's membership there";
+  if (said.run != options_.own.run) return "the job there is --rdzv-id " + options_.own.run + ", not " + printable(said.run);
+  if (said.ranks < 1 || said.ranks > kMostRanks || ranks_ + said.ranks > kMostRanksOfAll || said.port < 0 || said.port > 65535) {
+    return "it says of itself what cannot be";
+  }
+  if (finished() || failed_ || coordinator_.too_few() || too_few_nodes_) return "the job there is over";
+  if (opened_ && !coordinator_.is_elastic() && started_ > 0) {
+    *for_good = false;
+    return "the program there has begun, and has not shown that it takes others in later (elastic.Run)";
+  }
+  if (arrived_ >= options_.most_nodes) {
+    *for_good = false;
+    return "the job there has its " + std::to_string(options_.most_nodes) + " nodes";
+  }
+  return "";
+}
+
 void Hub::arrive(Node& node, const Arrive& said, Time now) {
   node.said = said;
-  std::string why;
-  if (said.protocol != options_.own.protocol) {
-    why = "another release of Tandem keeps the job's membership there";
-  } else if (said.run != options_.own.run) {
-    why = "the job there is --rdzv-id " + options_.own.run + ", not " + said.run;
-  } else if (said.ranks < 1 || said.ranks > kSpareSlot || said.port < 0 || said.port > 65535) {
-    why = "it says of itself what cannot be";
-  } else if (finished()) {
-    why = "the job there is over";
-  } else if (arrived_ >= options_.most_nodes) {
-    why = "the job there has its " + std::to_string(options_.most_nodes) + " nodes";
-  }
-  if (!why.empty()) {
-    node.link.send(encode_node(Refused{why}));
+  node.said->host = printable(said.host);
+  node.said->address = printable(said.address);
+  bool for_good = true;
+  if (const std::string why = why_not(said, &for_good); !why.empty()) {
+    node.link.send(encode_node(Refused{why, for_good}));
     node.ends = true;
     return;
   }
-  ++arrived_;
-  grow(said.ranks);
+  count(&node, said.ranks);
   if (begin_) {
     Begin begin = *begin_;  // what the first ones were told, and where it would be in a larger job
     begin.node = next_node_++;
     begin.first_rank = next_slot_;
-    begin_one(node, begin, next_slot_);
+    begin.epoch = epoch();
+    begin_one(node, begin, next_slot_, now);
     return;
   }
   if (arrived_ >= options_.least_nodes && !last_call_until_) last_call_until_ = now + options_.last_call;
 }
 
-void Hub::grow(int ranks) {
+// As one of the nodes that are there; null: this one.
+void Hub::count(Node* node, int ranks) {
+  if (node) node->counts = true;
+  ++arrived_;
   ranks_ += ranks;
-  most_ranks_ = std::max(most_ranks_, ranks_);
-  const bool exact = options_.least_nodes == options_.most_nodes;
-  const int least = exact ? options_.coordinator.least
-                          : std::max(options_.coordinator.least, options_.least_nodes * options_.own.ranks);
-  coordinator_.limit(most_ranks_, least);
+  most_ranks_ = begin_ ? std::max(most_ranks_, ranks_) : ranks_;
+  coordinator_.limit(most_ranks_, options_.coordinator.least);
+}
+
+void Hub::uncount(Node& node) {
+  if (!std::exchange(node.counts, false)) return;
+  --arrived_;
+  ranks_ -= node.said->ranks;
+  if (begin_) return;
+  most_ranks_ = ranks_;
+  coordinator_.limit(most_ranks_, options_.coordinator.least);
+  if (arrived_ < options_.least_nodes) last_call_until_.reset();
 }
 
 void Hub::look_whether_all_are_there(Time now) {
   if (begin_ || !refusal_.empty()) return;
   if (arrived_ >= options_.most_nodes || (last_call_until_ && now >= *last_call_until_) ||
       (options_.least_nodes == 1 && options_.last_call.count() == 0)) {
-    begin_all();
+    begin_all(now);
   } else if (arrived_ == 1 && options_.least_nodes == 1 && !last_call_until_) {
     last_call_until_ = now + options_.last_call;
   } else if (arrived_ < options_.least_nodes && now >= join_until_) {
@@ -227,7 +288,7 @@ void Hub::look_whether_all_are_there(Time now) {
 }
 
 // Nodes get the places that they want, and the others in the order in which they came.
-void Hub::begin_all() {
+void Hub::begin_all(Time now) {
   std::vector<Node*> order = {nullptr};  // this one
   for (Node& node : nodes_) {
     if (node.said && !node.ends) order.push_back(&node);
@@ -260,7 +321,7 @@ void Hub::begin_all() {
     begin.node = static_cast<int>(place);
     begin.first_rank = next_slot_;
     if (Node* node = placed[place]) {
-      begin_one(*node, begin, next_slot_);
+      begin_one(*node, begin, next_slot_, now);
     } else {
       begin_ = begin;
       first_slot_ = next_slot_;
@@ -278,7 +339,8 @@ void Hub::look_whether_all_have_started(Time now) {
   coordinator_.open(now);
 }
 
-void Hub::begin_one(Node& node, Begin begin, int first_slot) {
+void Hub::begin_one(Node& node, const Begin& begin, int first_slot, Time now) {
+  node.begun = now;
   node.number = begin.node;
   node.first_slot = first_slot;
   next_slot_ += node.said->ranks;
@@ -286,20 +348,31 @@ void Hub::begin_one(Node& node, Begin begin, int first_slot) {
 }
 
 void Hub::lose(Node& node, const std::string& reason, Time now) {
-  if (!node.said || node.number < 0) {
-    if (node.said && !begin_ && !node.ends) {
-      --arrived_;
-      ranks_ -= node.said->ranks;
-      if (arrived_ < options_.least_nodes) last_call_until_.reset();
-    }
-    return;
-  }
-  --arrived_;
-  ranks_ -= node.said->ranks;
+  uncount(node);
+  if (node.number < 0) return;
   const bool in_peace = node.ends && node.wrong.empty();
   const std::string what = in_peace ? place_of(node) + " has ended" : place_of(node) + " " + reason;
-  if (!in_peace) events_.push_back({Event::Kind::kSaid, -1, what + "; its ranks are lost"});
+  if (!in_peace) events_.push_back({Event::Kind::kSaid, -1, what + "; its ranks are lost", 1});
   for (const Member member : node.members) coordinator_.lost(member, what, now);
+  if (!in_peace && !is_elastic() && !failed_) {
+    const std::string text = what + ": the program's other ranks cannot go on without it";
+    events_.push_back({Event::Kind::kStop, -1, text, 1});
+    fail(text, 1, now);
+  }
+  look_whether_too_few();
+}
+
+// Of MIN:MAX nodes.
+void Hub::look_whether_too_few() {
+  if (!opened_ || too_few_nodes_ || options_.least_nodes == options_.most_nodes || arrived_ >= options_.least_nodes) return;
+  if (!is_elastic() || finished() || failed_) return;
+  too_few_nodes_ = true;
+  const Event event{Event::Kind::kTooFew, -1,
+                    "of the " + std::to_string(options_.least_nodes) + " nodes that it takes to go on " + std::to_string(arrived_) +
+                        (arrived_ == 1 ? " is left" : " are left"),
+                    1};
+  tell_nodes(Told{static_cast<int>(event.kind), -1, event.text, 1, epoch(), progress()});
+  events_.push_back(event);
 }
 
 void Hub::tell_nodes(const NodeMessage& message, const Node* but) {
@@ -343,8 +416,7 @@ void Hub::fail(const std::string& text, int exit_code, Time now) {
 }
 
 bool Hub::may_end(Time now) {
-  std::erase_if(nodes_, [](const Node& node) { return node.link.broken() || !node.said; });
-  return nodes_.empty() || (failed_ && now >= failed_at_ + kFarewell);
+  return std::ranges::none_of(nodes_, [](const Node& node) { return node.number >= 0; }) || (failed_ && now >= failed_at_ + kFarewell);
 }
 
 }  // namespace tandem::membership

@@ -47,6 +47,7 @@ class Hub final : public Membership {
   bool is_done(Member member) const override { return coordinator_.is_done(member); }
   bool has_left(Member member) const override { return coordinator_.has_left(member); }
   bool finished() const override { return coordinator_.finished(); }
+  bool is_elastic() const override { return coordinator_.is_elastic(); }
   std::int64_t epoch() const override { return coordinator_.epoch(); }
   const std::string& progress() const override { return coordinator_.progress(); }
 
@@ -60,7 +61,7 @@ class Hub final : public Membership {
  private:
   struct Node {
     Node(Link connection, std::int64_t its_key, std::string address, Time now)
-        : link(std::move(connection)), key(its_key), seen_address(std::move(address)), heard(now) {}
+        : link(std::move(connection)), key(its_key), seen_address(std::move(address)), heard(now), came(now) {}
     Link link;
     std::int64_t key;  // of its members' numbers here; 0 is this agent
     std::string seen_address;
@@ -69,6 +70,9 @@ class Hub final : public Membership {
     int number = -1;  // from Begin on
     int started = 0;  // of its ranks
     int first_slot = 0;
+    Time came, begun;
+    bool counts = false;       // as one of those that are there
+    bool suspended = false;
     std::set<Member> members;  // by their numbers here
     bool ends = false;         // is refused, or has ended in peace
     std::string wrong;         // what it sent that cannot be
@@ -78,11 +82,14 @@ class Hub final : public Membership {
   bool on(Node& node, const NodeMessage& message, Time now);
   void arrive(Node& node, const Arrive& arrive, Time now);
   void look_whether_all_are_there(Time now);
-  void begin_all();
+  void begin_all(Time now);
   void look_whether_all_have_started(Time now);
-  void begin_one(Node& node, Begin begin, int first_slot);
+  void begin_one(Node& node, const Begin& begin, int first_slot, Time now);
   void lose(Node& node, const std::string& reason, Time now);
-  void grow(int ranks);
+  void count(Node* node, int ranks);
+  void uncount(Node& node);
+  void look_whether_too_few();
+  std::string why_not(const Arrive& said, bool* for_good) const;
   void route();
   void tell_nodes(const NodeMessage& message, const Node* but = nullptr);
   Node* node_of(Member member);
@@ -95,7 +102,7 @@ class Hub final : public Membership {
   std::list<Node> nodes_;
   std::optional<Begin> begin_;
   std::string refusal_;
-  int arrived_ = 1;
+  int arrived_ = 0;
   int ranks_ = 0;  // of all nodes that are there
   int most_ranks_ = 0;
   int first_slot_ = 0;
@@ -107,6 +114,10 @@ class Hub final : public Membership {
   Time join_until_;
   std::optional<Time> last_call_until_;
   std::optional<Time> beat_at_;
+  std::optional<Time> served_at_;
+  bool suspended_ = false;
+  bool is_short_ = false;  // of descriptors: no connection can be accepted for a while
+  bool too_few_nodes_ = false;
   std::optional<Failed> failed_;
   Time failed_at_;
   std::vector<std::pair<Member, Message>> messages_;

@@ -49,6 +49,9 @@ template <typename Variant, std::size_t Count>
 Variant decode_variant(std::string_view bytes, const char* const (&kinds)[Count], const std::string& what) {
   try {
     const nlohmann::json json = parse_json_document(bytes);
+    for (const auto& value : json) {
+      if (value.is_number_float()) throw std::invalid_argument("has a number that is no integer");
+    }
     const auto name = json.at("kind").get<std::string>();
     std::size_t kind = 0;
     while (kind < Count && name != kinds[kind]) ++kind;

@@ -40,6 +40,8 @@ class Membership {
   virtual bool is_done(Member member) const = 0;
   virtual bool has_left(Member member) const = 0;
   virtual bool finished() const = 0;
+  // Whether any process of the job has said anything: else its program may know nothing of membership.
+  virtual bool is_elastic() const = 0;
   virtual std::int64_t epoch() const = 0;
   virtual const std::string& progress() const = 0;
 

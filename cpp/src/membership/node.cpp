@@ -1,5 +1,6 @@
 #include "membership/node.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "tandem/error.h"
@@ -25,6 +26,7 @@ void Node::disconnected(Member member, const std::string& reason, Time) {
 }
 
 void Node::received(Member member, const Message& message, Time) {
+  is_elastic_ = true;
   if (std::holds_alternative<Done>(message)) done_.insert(member);
   if (std::holds_alternative<Join>(message)) done_.erase(member);
   if (std::holds_alternative<Bye>(message)) left_.insert(member);
@@ -44,6 +46,9 @@ std::optional<Membership::Time> Node::deadline() const {
 
 void Node::serve(Time now, bool suspended) {
   if (is_lost_) return;
+  // What this process slept through, with the other one perhaps, makes nobody late.
+  if (served_at_ && now - *served_at_ > 2 * kBeatEvery) heard_ += now - *served_at_ - kBeatEvery;
+  served_at_ = now;
   link_.write();
   for (const std::string& bytes : link_.read()) {
     heard_ = now;
@@ -55,29 +60,31 @@ void Node::serve(Time now, bool suspended) {
     }
   }
   if (link_.broken()) return lose_keeper("is gone");
-  if (suspended) heard_ = now;
   if (now - heard_ > silence_) return lose_keeper("gives no sign of life");
   if (now >= beat_at_) {
     beat_at_ = now + kBeatEvery;
-    send(Beat{});
+    send(Beat{suspended});
   }
 }
 
 void Node::on(const NodeMessage& message) {
   if (const auto* refused = std::get_if<Refused>(&message)) {
     refusal_ = refused->why;
+    may_try_again_ = !refused->for_good;
   } else if (const auto* begin = std::get_if<Begin>(&message)) {
     begin_ = *begin;
+    epoch_ = begin->epoch;
   } else if (const auto* worker = std::get_if<ToWorker>(&message)) {
     Message told = decode(worker->message);
     if (std::holds_alternative<Released>(told)) left_.insert(worker->member);
+    finished_ |= std::holds_alternative<Finished>(told);
     messages_.emplace_back(worker->member, std::move(told));
   } else if (const auto* told = std::get_if<Told>(&message)) {
     epoch_ = told->epoch;
     progress_ = told->progress;
     const auto kind = static_cast<Event::Kind>(told->event);
     finished_ |= kind == Event::Kind::kFinished;
-    events_.push_back({kind, told->member, told->text, told->exit_code});
+    events_.push_back({kind, told->member, told->text, std::clamp(told->exit_code, 1, 255)});
   }
 }
 

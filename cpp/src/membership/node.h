@@ -1,7 +1,7 @@
 // The membership of a job that another agent keeps.
 #pragma once
 
-#include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -29,6 +29,9 @@ class Node final : public Membership {
   bool is_done(Member member) const override { return done_.count(member) != 0 || has_left(member); }
   bool has_left(Member member) const override { return left_.count(member) != 0; }
   bool finished() const override { return finished_; }
+  bool is_elastic() const override { return is_elastic_ || epoch_ > 0; }
+  // Whether the refusal may be another one's turn later.
+  bool may_try_again() const { return may_try_again_; }
   std::int64_t epoch() const override { return epoch_; }
   const std::string& progress() const override { return progress_; }
 
@@ -53,6 +56,9 @@ class Node final : public Membership {
   std::string refusal_;
   std::set<Member> done_, left_;
   bool finished_ = false;
+  bool is_elastic_ = false;
+  bool may_try_again_ = false;
+  std::optional<Time> served_at_;
   bool is_lost_ = false;  // the other agent
   bool has_said_end_ = false;
   std::optional<Time> farewell_until_;

@@ -12,9 +12,10 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Lost, member, reason)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Disconnected, member, reason)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(FromWorker, member, message)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Failed, text, exit_code)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Refused, why)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Begin, node, nodes, first_rank, world_size, master_address, master_port)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Refused, why, for_good)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Begin, node, nodes, first_rank, world_size, master_address, master_port, epoch)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ToWorker, member, message)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Beat, suspended)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Told, event, member, text, exit_code, epoch, progress)
 
 namespace {

@@ -57,6 +57,7 @@ struct Ended {};
 
 struct Refused {
   std::string why;
+  bool for_good = true;  // false: it may be taken later, when another node is gone
 };
 
 // All that the job begins with are there: start the workers.
@@ -67,6 +68,7 @@ struct Begin {
   int world_size = 1;
   std::string master_address;
   int master_port = 0;
+  std::int64_t epoch = 0;  // that runs already
 };
 
 struct ToWorker {
@@ -86,7 +88,9 @@ struct Told {
 // --- both ways
 
 // Every second, as a sign of life.
-struct Beat {};
+struct Beat {
+  bool suspended = false;  // its workers are, by its user
+};
 
 using NodeMessage = std::variant<Arrive, Started, Lost, Disconnected, FromWorker, Failed, Ended, Refused, Begin, ToWorker,
                                  Told, Beat>;

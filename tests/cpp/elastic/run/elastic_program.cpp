@@ -2,7 +2,7 @@
 //
 //   elastic_program FOLDER SETTING=VALUE…
 //
-// Writes FOLDER/pid.<member>, FOLDER/step (the number of steps completed by any rank, as a line each) and, at its end,
+// Writes FOLDER/trains once it has made a step, FOLDER/pid.<member>, FOLDER/step (the number of steps completed by any rank, as a line each) and, at its end,
 // FOLDER/result.<rank> with its parameters to the bit. FAULTS=KIND@STEP/MEMBER,… does harm to itself: once each, by a
 // file in FOLDER.
 #include <signal.h>
@@ -174,6 +174,7 @@ int train() {
           std::this_thread::sleep_for(pause);
           context.describe("at batch " + std::to_string(batch->number));
           context.step();
+          std::ofstream(folder + "/trains") << context.steps() << std::endl;
           harm("step", context);
         }
         harm("end", context);

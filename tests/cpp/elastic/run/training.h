@@ -53,6 +53,8 @@ class Training {
     const std::string text = read_text(folder_.path() + "/pid." + std::to_string(member));
     return text.find('\n') == std::string::npos ? -1 : static_cast<pid_t>(std::stol(text));
   }
+  // Whether a worker here has come to be a rank, and trains.
+  bool takes_part() const { return !read_text(folder_.path() + "/trains").empty(); }
   // Completed by the first rank.
   std::int64_t step() const {
     std::istringstream lines(read_text(folder_.path() + "/steps"));

@@ -1,0 +1,55 @@
+// What a supervisor knows of a worker.
+#pragma once
+
+#include <fcntl.h>
+
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <iterator>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "base/descriptor.h"
+#include "launch/failure.h"
+#include "launch/failure_report.h"
+#include "launch/worker_stream.h"
+#include "membership/coordinator.h"
+
+namespace tandem::launch {
+
+struct Worker {
+  EndedWorker ended;  // whose rank and pid are known from the start
+  membership::Member member = -1;
+  int slot = 0;
+  bool running = true;
+  bool has_connected = false;
+  bool is_given_up = false;  // it takes part no longer, but lives
+  std::optional<std::chrono::steady_clock::time_point> disconnected_at;  // and why
+  std::string disconnected;
+  bool replaced = false;
+  std::string error_file;
+  std::unique_ptr<WorkerStream> out, err;
+};
+
+// What each of a rank's lines begins with.
+inline std::string prefix_of(int rank, bool coloured) {
+  const std::string text = "[" + std::to_string(rank) + "]";
+  if (!coloured) return text + " ";
+  constexpr int kColours[] = {36, 33, 32, 35, 34, 31};
+  return "\x1b[" + std::to_string(kColours[rank % std::size(kColours)]) + "m" + text + "\x1b[m ";
+}
+
+inline double now_seconds() {
+  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+}
+
+inline Descriptor log_file(const std::string& folder, const char* name) {
+  const std::string path = folder + "/" + name;
+  Descriptor file = open_file(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0644);
+  if (!file.valid()) throw Failure("cannot write " + path + ": " + std::strerror(errno));
+  return file;
+}
+
+}  // namespace tandem::launch
