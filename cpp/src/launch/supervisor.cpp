@@ -455,7 +455,8 @@ class Supervisor {
     worker.ended.status = status;
     worker.ended.ended_at = now_seconds();
     worker.ended.ended_by_itself = phase_ == Phase::kRunning;
-    if (phase_ != Phase::kRunning && options_.meets && !membership_.is_done(worker.member)) {
+    // Whatever its program is: other nodes' workers may have yet to say that it is elastic.
+    if ((phase_ != Phase::kRunning || !is_elastic()) && options_.meets && !membership_.is_done(worker.member)) {
       membership_.lost(worker.member, worker.ended.name() + " " + worker.ended.end(), Clock::now());
     }
     if (phase_ == Phase::kRunning && is_elastic()) {
