@@ -124,6 +124,8 @@ func trainChild(ctx context.Context) error {
 			select {}
 		case "panic":
 			panic("a fault of the program's own")
+		case "hang":
+			standStill()
 		case "error":
 			return errors.New("a fault of the program's own")
 		case "leave":
@@ -136,6 +138,13 @@ func trainChild(ctx context.Context) error {
 	}
 	fmt.Println("outcome", outcome, "values", fmt.Sprintf("%.12g", values))
 	return nil
+}
+
+// standStill is what a hung program does, in Go.
+func standStill() {
+	for {
+		time.Sleep(time.Hour)
+	}
 }
 
 // launched runs it under the launcher, and gives the values of all who came to the end.
@@ -186,6 +195,22 @@ func TestALostRankCostsNoStep(t *testing.T) {
 			continue
 		}
 		compare(t, values[0], undisturbed)
+	}
+}
+
+func TestAHungRankShowsItsGoroutines(t *testing.T) {
+	values, output := launched(t, "hang 1 6", "gloo", "-n", "2", "--step-timeout", "3")
+	for _, said := range []string{
+		"waits for no other rank; it is killed. What its threads did:",
+		"tandem::membership::AgentClient::listen()", // threads that are not Go's
+		"goroutine ", "elastic_test.standStill",
+	} {
+		if !strings.Contains(output, said) {
+			t.Errorf("not said: %q", said)
+		}
+	}
+	if len(values) != 1 || t.Failed() {
+		t.Fatal(output)
 	}
 }
 

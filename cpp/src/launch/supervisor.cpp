@@ -24,12 +24,14 @@
 #include "launch/error_file.h"
 #include "launch/failure.h"
 #include "launch/failure_report.h"
+#include "launch/hung_workers.h"
 #include "launch/meeting.h"
 #include "launch/process_tree.h"
 #include "launch/worker.h"
 #include "launch/worker_stream.h"
 #include "membership/agent_server.h"
 #include "membership/membership.h"
+#include "membership/stack_answer.h"
 #include "tandem/error.h"
 
 namespace tandem::launch {
@@ -53,6 +55,7 @@ struct Worker {
   std::optional<std::chrono::steady_clock::time_point> disconnected_at;  // and why
   std::string disconnected;
   bool replaced = false;
+  std::string folder;  // of its own, for logs
   std::string error_file;
   std::unique_ptr<WorkerStream> out, err;
 };
@@ -160,10 +163,12 @@ class Supervisor {
     worker.slot = slot;
     worker.member = static_cast<membership::Member>(workers_.size());
     worker.ended.rank = options_.rank(slot);
+    worker.folder = folder;
     worker.error_file = folder + "/error.json";
     auto variables = worker_variables(options_, attempt_ + again, slot, master_port_, worker.error_file);
     variables[membership::kAgentVariable] = server_ ? server_->path() : "";
     variables[membership::kMemberVariable] = std::to_string(worker.member);
+    variables[membership::kStacksVariable] = std::filesystem::absolute(answers_of(worker)).string();
     const auto environment = merged_environment(variables);
     const bool keeps_stdin = slot == 0 && !options_.is_agent && !isatty(STDIN_FILENO);
     WorkerProcess process = start_worker({options_.executable, options_.arguments, environment, keeps_stdin,
@@ -209,6 +214,7 @@ class Supervisor {
     const std::size_t of_workers = polled.size();
     if (server_) server_->add_polled(&polled);
     membership_.add_polled(&polled);
+    hung_.add_polled(&polled);
     poll(polled.data(), polled.size(), timeout());
     polled.resize(of_workers);
 
@@ -249,7 +255,7 @@ class Supervisor {
       return !has_room && (out_.pending() > 0 || err_.pending() > 0) ? -1 : 0;
     }
     if (phase_ == Phase::kKilling) return static_cast<int>(kSweepEvery.count());
-    Clock::time_point next = deadline_;
+    Clock::time_point next = std::min(deadline_, hung_.deadline().value_or(Clock::time_point::max()));
     if (!suspended_ || options_.meets) next = std::min(next, membership_.deadline().value_or(Clock::time_point::max()));
     for (const Worker& worker : workers_) {
       if (worker.running && worker.disconnected_at) next = std::min(next, *worker.disconnected_at + disconnected_limit(worker));
@@ -287,7 +293,14 @@ class Supervisor {
     if (server_) serve_connections();
     membership_.serve(Clock::now(), suspended_);
     coordinate();
+    for (const std::string& text : hung_.serve(Clock::now())) consoles_.say(text);
   }
+
+  // `why`, as in "rank 1 (pid 4711) gives no sign of life".
+  void kill_hung(const Worker& worker, const std::string& why) {
+    hung_.end(worker.ended.pid, why, answers_of(worker), worker.folder + "/stacks.log", options_.keeps_logs());
+  }
+  static std::string answers_of(const Worker& worker) { return worker.folder + "/stacks.raw"; }
 
   void serve_connections() {
     server_->serve({
@@ -322,8 +335,7 @@ class Supervisor {
         membership_.disconnected(worker.member, worker.disconnected, Clock::now());
       } else {
         worker.disconnected_at.reset();
-        consoles_.say(worker.disconnected + " and has not ended since; it is killed");
-        kill(-worker.ended.pid, SIGKILL);
+        kill_hung(worker, worker.disconnected + " and has not ended since");
       }
     }
   }
@@ -355,9 +367,7 @@ class Supervisor {
           break;
         case membership::Event::Kind::kHung: {
           const Worker& worker = workers_[static_cast<std::size_t>(event.member)];
-          if (!worker.running) break;
-          consoles_.say(worker.ended.name() + " " + event.text + "; it is killed");
-          kill(-worker.ended.pid, SIGKILL);
+          if (worker.running) kill_hung(worker, worker.ended.name() + " " + event.text);
           break;
         }
         case membership::Event::Kind::kTooFew:
@@ -458,6 +468,7 @@ class Supervisor {
         return;
       }
       if (pid <= 0) break;
+      hung_.ended(pid);
       const auto worker = std::ranges::find_if(workers_, [pid](const Worker& one) { return one.ended.pid == pid && one.running; });
       if (worker != workers_.end()) on_end(*worker, status);
     }
@@ -565,6 +576,7 @@ class Supervisor {
   std::string server_folder_;  // where it is not beside the logs
   std::vector<Worker> workers_;  // by member
   bool is_elastic_ = false;      // a worker has connected
+  HungWorkers hung_;
   Phase phase_ = Phase::kRunning;
   Clock::time_point deadline_ = Clock::time_point::max();
   Clock::time_point give_up_ = Clock::time_point::max();

@@ -87,7 +87,12 @@ void harm(const std::string& where, tandem::elastic::Context& context) {
     }
     if (what == "exit") _exit(3);
     if (what == "stop") raise(SIGSTOP);
-    if (what == "hang") {
+    if (what == "deaf") {
+      sigset_t all;
+      sigfillset(&all);
+      pthread_sigmask(SIG_BLOCK, &all, nullptr);
+    }
+    if (what == "hang" || what == "deaf") {
       for (;;) std::this_thread::sleep_for(std::chrono::seconds(1));
     }
     if (what == "throw") throw std::runtime_error("a fault of the program's own");

@@ -194,7 +194,10 @@ TEST(Elastic, WhoHangsIsKilledAndTheOthersGoOn) {
   Training training({"-n", "2", "--step-timeout", "3"}, {"FAULTS=hang-forward@10/1"});
   EXPECT_EQ(training.wait(), 0) << training.said();
   EXPECT_THAT(training.said(), HasSubstr("rank 1"));
-  EXPECT_THAT(training.said(), HasSubstr("has completed no step for 3 s, and waits for no other rank; it is killed"));
+  EXPECT_THAT(training.said(), HasSubstr("has completed no step for 3 s, and waits for no other rank; it is killed. What its threads did:"));
+  EXPECT_THAT(training.said(), HasSubstr("the first one:"));
+  EXPECT_THAT(training.said(), HasSubstr("harm(std::string const&, tandem::elastic::Context&) [elastic_program]"));
+  EXPECT_THAT(training.said(), HasSubstr("tandem::membership::AgentClient::listen()"));  // a thread of Tandem's own
   expect_close(training.result(), undisturbed({"-n", "1"}, {}));
 }
 
@@ -202,7 +205,28 @@ TEST(Elastic, WhoIsStoppedIsKilledAndTheOthersGoOn) {
   Training training({"-n", "2", "--silence-timeout", "4"}, {"FAULTS=stop-forward@10/0"});
   EXPECT_EQ(training.wait(), 0) << training.said();
   EXPECT_THAT(training.said(), HasSubstr("gives no sign of life"));
+  EXPECT_THAT(training.said(), HasSubstr("the process is stopped, as by SIGSTOP, so its threads give no stacks"));
   expect_close(training.result(), undisturbed({"-n", "1"}, {}));
+}
+
+TEST(Elastic, StacksAreKeptBesideLogs) {
+  TemporaryFolder logs;
+  Training training({"-n", "2", "--step-timeout", "3", "--log-dir", logs.path()}, {"FAULTS=hang-forward@10/1"});
+  EXPECT_EQ(training.wait(), 0) << training.said();
+  std::string kept;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(logs.path())) {
+    if (entry.path().filename() == "stacks.log") kept += read_text(entry.path().string());
+    EXPECT_NE(entry.path().filename(), "stacks.raw");
+  }
+  EXPECT_THAT(kept, HasSubstr("harm(std::string const&, tandem::elastic::Context&)"));
+}
+
+// A loop that takes no signals, in a program whose other threads do.
+TEST(Elastic, WhoBlocksSignalsHasNoStackAndIsKilledAllTheSame) {
+  Training training({"-n", "2", "--step-timeout", "3"}, {"FAULTS=deaf-forward@10/1"});
+  EXPECT_EQ(training.wait(), 0) << training.said();
+  EXPECT_THAT(training.said(), HasSubstr("it blocks the signal that asks for its stack"));
+  EXPECT_THAT(training.said(), HasSubstr("tandem::membership::AgentClient::listen()"));
 }
 
 TEST(Elastic, RanksThatWaitForEachOtherBeginTheStepAnew) {
