@@ -370,6 +370,9 @@ class Supervisor {
           if (worker.running) kill_hung(worker, worker.ended.name() + " " + event.text);
           break;
         }
+        case membership::Event::Kind::kSlow:
+          consoles_.say(workers_[static_cast<std::size_t>(event.member)].ended.name() + " " + event.text);
+          break;
         case membership::Event::Kind::kTooFew:
           if (std::ranges::any_of(workers_, [](const Worker& one) { return !one.running && one.ended.failed(); })) {
             failure_ = true;
