@@ -229,6 +229,35 @@ TEST(Elastic, WhoBlocksSignalsHasNoStackAndIsKilledAllTheSame) {
   EXPECT_THAT(training.said(), HasSubstr("tandem::membership::AgentClient::listen()"));
 }
 
+TEST_P(OnBackend, WhoHasOtherParametersIsNamedAndPutOut) {
+  for (const int wrong : {0, 2}) {
+    SCOPED_TRACE(wrong);
+    const std::string fault = "FAULTS=corrupt-forward@10/" + std::to_string(wrong);
+    Training training({"-n", "3"}, settings({fault, "CHECK_EVERY=4"}));
+    EXPECT_EQ(training.wait(), 0) << training.said();
+    const std::string prefix = "[" + std::to_string(wrong) + "] ";
+    EXPECT_THAT(training.said(), HasSubstr(prefix + "after step 12 rank " + std::to_string(wrong) +
+                                           " has another 'model.first.weight' than the 2 others"));
+    EXPECT_THAT(training.said(), HasSubstr("now 2 ranks, from step 8 on"));
+    EXPECT_EQ(training.result(0), training.result(1));
+    expect_close(training.result(), undisturbed({"-n", "1"}, settings({})));
+  }
+}
+
+TEST_P(OnBackend, ASpareTakesThePlaceOfWhoComputesWrongly) {
+  Training training({"-n", "3", "--spares", "1"}, settings({"FAULTS=corrupt-forward@10/1", "CHECK_EVERY=4"}));
+  EXPECT_EQ(training.wait(), 0) << training.said();
+  EXPECT_THAT(training.said(), HasSubstr("now 3 ranks, from step 8 on"));
+  expect_close(training.result(), undisturbed({"-n", "1"}, settings({})));
+}
+
+TEST_P(OnBackend, TwoRanksThatDifferEndTheTraining) {
+  Training training({"-n", "2"}, settings({"FAULTS=corrupt-forward@10/1", "CHECK_EVERY=4"}));
+  EXPECT_EQ(training.wait(), 1);
+  EXPECT_THAT(training.said(), HasSubstr("after step 12 ranks 0 and 1 differ in 'model.first.weight'"));
+  EXPECT_EQ(training.times(13), 0);
+}
+
 TEST(Elastic, RanksThatWaitForEachOtherBeginTheStepAnew) {
   Training training({"-n", "2", "--step-timeout", "3"}, {"FAULTS=wait-forward@10/1"});
   EXPECT_EQ(training.wait(), 0) << training.said();
