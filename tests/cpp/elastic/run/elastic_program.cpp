@@ -172,6 +172,7 @@ int train() {
             batch = loader.next();
           }
           harm("forward", context);
+          if (setting("SLOW", "") == member) std::this_thread::sleep_for(std::chrono::milliseconds(200));
           const at::Tensor output = model.forward((*batch)[0].to(device));
         const auto error = torch::mse_loss(output, (*batch)[1].to(device), at::Reduction::Sum);
           const auto loss = error * (static_cast<double>(context.size()) / static_cast<double>(batch->global_count));

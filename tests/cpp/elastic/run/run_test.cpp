@@ -312,6 +312,20 @@ void kill_at_random(int rounds, std::uint32_t seed) {
 }
 
 TEST(Elastic, KillsAtRandomMoments) { kill_at_random(2, std::random_device()()); }
+// Who is slow is seen in looks of a second each, 20 at least.
+TEST(ElasticLong, ASlowRankIsNamedAndTrainsOn) {
+  for (const char* backend : {"BACKEND=gloo", "BACKEND=shm"}) {
+    SCOPED_TRACE(backend);
+    Training training({"-n", "3"}, {backend, "SLOW=1", "STEPS=120"});
+    ASSERT_TRUE(training.reaches(60));
+    EXPECT_EQ(training.wait(), 0) << training.said();
+    const std::string name = "rank 1 (pid " + std::to_string(training.pid(1)) + ")";
+    EXPECT_THAT(training.said(), HasSubstr(name + " is slow: in "));
+    EXPECT_THAT(training.said(), Not(HasSubstr("killed")));
+    EXPECT_EQ(training.result(0), training.result(2));
+  }
+}
+
 TEST(ElasticLong, KillsAtRandomMoments) { kill_at_random(40, std::random_device()()); }
 
 }  // namespace
