@@ -29,6 +29,9 @@ func TestMain(m *testing.M) {
 
 const steps = 24
 
+// weight is a parameter of the training that runs.
+var weight *gotorch.Tensor
+
 // training is a small one; harm is called in each step, before its batch counts.
 func training(ctx context.Context, seed uint64, harm func(job *elastic.Job) error, o elastic.Options) ([]float64, elastic.Outcome, error) {
 	gotorch.ManualSeed(seed)
@@ -40,6 +43,8 @@ func training(ctx context.Context, seed uint64, harm func(job *elastic.Job) erro
 	defer samples.Close()
 	net := nn.NewSequential(nn.NewLinear(1, 8), nn.NewTanh(), nn.NewLinear(8, 1))
 	nn.ToDType(net, gotorch.Float64)
+	weight = nn.Parameters(net)[0]
+	defer func() { weight = nil }()
 	sgd := optim.SGD(nn.Parameters(net), 0.1, optim.SGDOptions{Momentum: 0.9})
 	var place elastic.Place
 	progress := struct{ Batches int }{}
@@ -124,18 +129,29 @@ func trainChild(ctx context.Context) error {
 			select {}
 		case "panic":
 			panic("a fault of the program's own")
+		case "corrupt": // as a bit that memory does not keep
+			gotorch.NoGrad(func() { weight.SetIndex(gotorch.NewTensor([]float64{2}), gotorch.At(0), gotorch.At(0)) })
+		case "hang":
+			standStill()
 		case "error":
 			return errors.New("a fault of the program's own")
 		case "leave":
 			syscall.Kill(os.Getpid(), syscall.SIGUSR1)
 		}
 		return nil
-	}, elastic.Options{Backend: os.Getenv("BACKEND"), CommitEvery: 4, LeaveOn: []os.Signal{syscall.SIGUSR1}})
+	}, elastic.Options{Backend: os.Getenv("BACKEND"), CommitEvery: 4, CheckEvery: 4, LeaveOn: []os.Signal{syscall.SIGUSR1}})
 	if err != nil {
 		return err
 	}
 	fmt.Println("outcome", outcome, "values", fmt.Sprintf("%.12g", values))
 	return nil
+}
+
+// standStill is what a hung program does, in Go.
+func standStill() {
+	for {
+		time.Sleep(time.Hour)
+	}
 }
 
 // launched runs it under the launcher, and gives the values of all who came to the end.
@@ -189,6 +205,34 @@ func TestALostRankCostsNoStep(t *testing.T) {
 	}
 }
 
+func TestWhoComputesWronglyIsPutOut(t *testing.T) {
+	undisturbed, _, err := training(t.Context(), 1, harmless, elastic.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	values, output := launched(t, "corrupt 1 6", "gloo", "-n", "3")
+	if len(values) != 2 || !strings.Contains(output, "after step 8 rank 1 has another") {
+		t.Fatal(output)
+	}
+	compare(t, values[0], undisturbed)
+}
+
+func TestAHungRankShowsItsGoroutines(t *testing.T) {
+	values, output := launched(t, "hang 1 6", "gloo", "-n", "2", "--step-timeout", "3")
+	for _, said := range []string{
+		"waits for no other rank; it is killed. What its threads did:",
+		"tandem::membership::AgentClient::listen()", // threads that are not Go's
+		"goroutine ", "elastic_test.standStill",
+	} {
+		if !strings.Contains(output, said) {
+			t.Errorf("not said: %q", said)
+		}
+	}
+	if len(values) != 1 || t.Failed() {
+		t.Fatal(output)
+	}
+}
+
 func compare(t *testing.T, text string, want []float64) {
 	t.Helper()
 	fields := strings.Fields(strings.Trim(text, "[]"))
@@ -222,7 +266,7 @@ func TestErrorsAreTheProgramsOwn(t *testing.T) {
 	}, elastic.Options{}); !errors.Is(err, gotorch.ErrInvalidArgument) {
 		t.Error(err)
 	}
-	for _, o := range []elastic.Options{{CommitEvery: -1}, {CheckpointEvery: 10}, {Checkpoints: t.TempDir(), CheckpointEvery: 15}} {
+	for _, o := range []elastic.Options{{CommitEvery: -1}, {CheckpointEvery: 10}, {CheckEvery: -1}, {CheckEvery: 15}, {Checkpoints: t.TempDir(), CheckpointEvery: 15}} {
 		if _, _, err := training(t.Context(), 1, harmless, o); !errors.Is(err, gotorch.ErrInvalidArgument) {
 			t.Errorf("%+v: %v", o, err)
 		}

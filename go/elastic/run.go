@@ -33,6 +33,11 @@ type Options struct {
 	// it drew before, whoever makes it.
 	Seed gotorch.Opt[uint64]
 
+	// CheckEvery has all ranks compare their parameters, by hashes, every so many steps, a multiple of CommitEvery; unset:
+	// never. A rank that has others than most computes wrongly: its [Run] returns [gotorch.ErrDataLoss], and the others go
+	// on without it from the last commit. Where there is no majority, as with two ranks, all of them return that.
+	CheckEvery int
+
 	// Signals after which this process leaves, between two steps: its machine is about to go. [dist.Main] ends a program at
 	// SIGTERM and SIGINT, so use another one there, such as SIGUSR1.
 	LeaveOn []os.Signal
@@ -203,9 +208,9 @@ func epoch(ctx context.Context, session c.Elastic, state *checkpoint.State, trai
 }
 
 func open(o Options) (c.Elastic, error) {
-	if o.CommitEvery < 0 || o.CheckpointEvery < 0 || o.CheckpointsKept.Or(0) < 0 {
+	if o.CommitEvery < 0 || o.CheckpointEvery < 0 || o.CheckEvery < 0 || o.CheckpointsKept.Or(0) < 0 {
 		return nil, &gotorch.Error{Code: gotorch.ErrInvalidArgument, Op: "elastic.Run",
-			Message: "CommitEvery, CheckpointEvery and CheckpointsKept are no negative numbers"}
+			Message: "CommitEvery, CheckpointEvery, CheckEvery and CheckpointsKept are no negative numbers"}
 	}
 	backend := "auto"
 	if o.Device.Kind == gotorch.CUDADevice {
@@ -224,7 +229,7 @@ func open(o Options) (c.Elastic, error) {
 	seed, seeded := o.Seed.Get()
 	session, failure := c.CreateElastic(group, c.ElasticOptions{CommitEvery: int64(cmp.Or(o.CommitEvery, 10)),
 		Checkpoints: o.Checkpoints, CheckpointEvery: int64(o.CheckpointEvery), CheckpointsKept: int32(o.CheckpointsKept.Or(3)),
-		HasSeed: seeded, Seed: seed})
+		CheckEvery: int64(o.CheckEvery), HasSeed: seeded, Seed: seed})
 	return session, bridge.Error(failure)
 }
 

@@ -1922,8 +1922,12 @@ typedef struct tdm_elastic_options {
   int32_t has_seed; /* 1: random numbers of LibTorch's generators for the CPU and the group's device are those of
                        (seed, step, rank) in each step, so that a step that is made again draws what it drew before */
   uint64_t seed;
+  int64_t check_every; /* steps, a multiple of commit_every, after which ranks compare the parameters that they are about to
+                          commit (tensors that require a gradient); 0: never. tdm_elastic_commit() fails with
+                          TDM_ERROR_DATA_LOSS where they differ: on a rank that has others than most, for good; on the
+                          others so that tdm_elastic_has_ended(); where there is no majority, on all, for good */
 } tdm_elastic_options;
-#define TDM_ELASTIC_OPTIONS_INIT { sizeof(tdm_elastic_options), 10, NULL, 0, 3, 0, 0 }
+#define TDM_ELASTIC_OPTIONS_INIT { sizeof(tdm_elastic_options), 10, NULL, 0, 3, 0, 0, 0 }
 TDM_API void tdm_elastic_options_init(tdm_elastic_options* made, size_t struct_size);
 
 /* Connects to the launcher's agent. Without one (torchrun, or no launcher) there is one membership epoch, of the ranks

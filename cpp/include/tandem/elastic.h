@@ -86,6 +86,10 @@ struct Options {
   // With it, random numbers of LibTorch's generators for the CPU and for group.device are those of (seed, step, rank) in
   // each step, so that a step that is made again draws what it drew before, whoever makes it.
   std::optional<std::uint64_t> seed = {};
+  // Steps, a multiple of commit_every, after which all ranks compare the parameters that they are about to commit, by
+  // hashes; 0: never. A rank that has others than most computes wrongly: its commit() throws Error(kDataLoss), and the
+  // others go on without it from the commit before. Where there is no majority, as with two ranks, all of them throw.
+  std::int64_t check_every = 0;
 };
 
 // The parts of run(), for front ends of other languages and for loops of one's own:
@@ -110,7 +114,7 @@ class TANDEM_API Session {
   Session& operator=(const Session&) = delete;
 
   // Copies what training goes on with, at the step that step() has come to; tensors are read before it returns. Blocks
-  // for as long as a copy of the tensors in memory takes.
+  // for as long as a copy of the tensors in memory takes. Errors: kDataLoss, see Options::check_every.
   void commit(const CheckpointContent& content);
   // What the last commit has, or what meet() brought.
   const Checkpoint& committed() const;

@@ -7,15 +7,18 @@
 #include <thread>
 #include <utility>
 
+#include "base/stack_signal.h"
+
 namespace tandem {
 
 // A thread that gets no signals: those are for the program's own. Its faults stay with it, so that whoever handles them
-// (a language's runtime, a debugger) can say where they were. `name`: up to 15 letters.
+// (a language's runtime, a debugger) can say where they were; so does one that is asked for its stack. `name`: up to 15 letters.
 template <typename Body>
 std::thread start_own_thread(const char* name, Body&& body) {
   sigset_t blocked, before;
   sigfillset(&blocked);
   for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP}) sigdelset(&blocked, fault);
+  sigdelset(&blocked, stack_signal());
   pthread_sigmask(SIG_SETMASK, &blocked, &before);
   std::thread thread;
   try {

@@ -29,8 +29,11 @@ struct Worker {
   std::optional<std::chrono::steady_clock::time_point> disconnected_at;  // and why
   std::string disconnected;
   bool replaced = false;
+  std::string folder;  // of its own, for logs
   std::string error_file;
   std::unique_ptr<WorkerStream> out, err;
+
+  std::string answers() const { return folder + "/stacks.raw"; }  // of its threads, where it hangs
 };
 
 // What each of a rank's lines begins with.

@@ -24,12 +24,14 @@
 #include "launch/error_file.h"
 #include "launch/failure.h"
 #include "launch/failure_report.h"
+#include "launch/hung_workers.h"
 #include "launch/meeting.h"
 #include "launch/process_tree.h"
 #include "launch/supervised.h"
 #include "launch/worker.h"
 #include "launch/worker_stream.h"
 #include "membership/membership.h"
+#include "membership/stack_answer.h"
 
 namespace tandem::launch {
 namespace {
@@ -66,10 +68,11 @@ class Supervisor {
     if (socket_->why_not().empty()) return;
     consoles_.say("elastic programs will not find the launcher, and end with the first rank that is lost: " + socket_->why_not());
   }
-  // Workers that were started again, of all attempts.
-  int replaced() const { return replaced_; }
   Supervisor(const Supervisor&) = delete;
   Supervisor& operator=(const Supervisor&) = delete;
+
+  // Workers that were started again, of all attempts.
+  int replaced() const { return replaced_; }
 
   void start() {
     for (int slot = 0; slot < options_.processes(); ++slot) start_one(slot);
@@ -107,10 +110,12 @@ class Supervisor {
     worker.slot = slot;
     worker.member = static_cast<membership::Member>(workers_.size());
     worker.ended.rank = options_.rank(slot);
+    worker.folder = folder;
     worker.error_file = folder + "/error.json";
     auto variables = worker_variables(options_, attempt_ + again, slot, master_port_, worker.error_file);
     variables[membership::kAgentVariable] = server() ? server()->path() : "";
     variables[membership::kMemberVariable] = std::to_string(worker.member);
+    variables[membership::kStacksVariable] = std::filesystem::absolute(worker.answers()).string();
     const auto environment = merged_environment(variables);
     const bool keeps_stdin = slot == 0 && !options_.is_agent && !isatty(STDIN_FILENO);
     WorkerProcess process = start_worker({options_.executable, options_.arguments, environment, keeps_stdin,
@@ -156,6 +161,7 @@ class Supervisor {
     const std::size_t of_workers = polled.size();
     if (auto* server = this->server()) server->add_polled(&polled);
     membership_.add_polled(&polled);
+    hung_.add_polled(&polled);
     poll(polled.data(), polled.size(), timeout());
     polled.resize(of_workers);
 
@@ -197,7 +203,7 @@ class Supervisor {
       return !has_room && (out_.pending() > 0 || err_.pending() > 0) ? -1 : 0;
     }
     if (phase_ == Phase::kKilling) return static_cast<int>(kSweepEvery.count());
-    Clock::time_point next = deadline_;
+    Clock::time_point next = std::min(deadline_, hung_.deadline().value_or(Clock::time_point::max()));
     if (!suspended_ || options_.meets) next = std::min(next, membership_.deadline().value_or(Clock::time_point::max()));
     for (const Worker& worker : workers_) {
       if (worker.running && worker.disconnected_at) next = std::min(next, *worker.disconnected_at + disconnected_limit(worker));
@@ -239,6 +245,12 @@ class Supervisor {
     if (server()) serve_connections();
     membership_.serve(Clock::now(), suspended_);
     coordinate();
+    for (const std::string& text : hung_.serve(Clock::now())) consoles_.say(text);
+  }
+
+  // `why`, as in "rank 1 (pid 4711) gives no sign of life".
+  void kill_hung(const Worker& worker, const std::string& why) {
+    hung_.end(worker.ended.pid, why, worker.answers(), worker.folder + "/stacks.log", options_.keeps_logs());
   }
 
   void serve_connections() {
@@ -274,8 +286,7 @@ class Supervisor {
         membership_.disconnected(worker.member, worker.disconnected, Clock::now());
       } else {
         worker.disconnected_at.reset();
-        consoles_.say(worker.disconnected + " and has not ended since; it is killed");
-        kill(-worker.ended.pid, SIGKILL);
+        kill_hung(worker, worker.disconnected + " and has not ended since");
       }
     }
   }
@@ -310,11 +321,13 @@ class Supervisor {
         case membership::Event::Kind::kHung: {
           if (event.member < 0 || static_cast<std::size_t>(event.member) >= workers_.size()) break;
           const Worker& worker = workers_[static_cast<std::size_t>(event.member)];
-          if (!worker.running || suspended_) break;
-          consoles_.say(worker.ended.name() + " " + event.text + "; it is killed");
-          kill(-worker.ended.pid, SIGKILL);
+          if (worker.running && !suspended_) kill_hung(worker, worker.ended.name() + " " + event.text);
           break;
         }
+        case membership::Event::Kind::kSlow:
+          if (event.member < 0 || static_cast<std::size_t>(event.member) >= workers_.size()) break;
+          consoles_.say(workers_[static_cast<std::size_t>(event.member)].ended.name() + " " + event.text);
+          break;
         case membership::Event::Kind::kTooFew:
           for (Worker& worker : workers_) {
             if (worker.running || !worker.ended.failed() || std::exchange(failure_, true)) continue;
@@ -432,6 +445,7 @@ class Supervisor {
         return;
       }
       if (pid <= 0) break;
+      hung_.ended(pid);
       const auto worker = std::ranges::find_if(workers_, [pid](const Worker& one) { return one.ended.pid == pid && one.running; });
       if (worker != workers_.end()) on_end(*worker, status);
     }
@@ -477,9 +491,6 @@ class Supervisor {
     if (!worker.ended.failed() || phase_ != Phase::kRunning) return;
     failure_ = true;
     if (running() > 0) consoles_.say(worker.ended.name() + " " + worker.ended.end() + "; stopping the other ranks");
-    if (options_.meets && options_.max_restarts > 0 && !is_elastic()) {
-      consoles_.say("--max-restarts is of elastic programs where the agents of several nodes meet");
-    }
     tell_other_nodes(worker);
     stop(SIGTERM, worker.ended.exit_code());
   }
@@ -513,8 +524,7 @@ class Supervisor {
     }
     const EndedWorker* first = failure_ ? first_failure(ended) : nullptr;
     if (first) {
-      const bool is_alone = ended.size() == 1 && options_.nnodes == 1 && options_.output[0].shows_err;
-      consoles_.say(describe_failures(ended, *first, is_alone));
+      consoles_.say(describe_failures(ended, *first, ended.size() == 1 && options_.nnodes == 1 && options_.output[0].shows_err));
       // One that had to be stopped has no exit code of its own.
       exit_code_ = WIFSIGNALED(first->status) && !first->ended_by_itself ? 1 : first->exit_code();
     }
@@ -547,6 +557,7 @@ class Supervisor {
   std::optional<AgentSocket> socket_;
   std::vector<Worker> workers_;  // by member
   bool is_elastic_ = false;      // a worker has connected
+  HungWorkers hung_;
   Phase phase_ = Phase::kRunning;
   Clock::time_point deadline_ = Clock::time_point::max();
   Clock::time_point give_up_ = Clock::time_point::max();

@@ -12,6 +12,7 @@
 #include "base/own_thread.h"
 #include "membership/agent_server.h"
 #include "membership/socket.h"
+#include "membership/stack_answer.h"
 #include "tandem/error.h"
 
 namespace tandem::membership {
@@ -50,6 +51,7 @@ std::unique_ptr<AgentClient> AgentClient::from_environment() {
     throw Error(ErrorCode::kInvalidArgument, std::string(kMemberVariable) + " is '" + member +
                                                  "', which is no number; `tandem run` sets it for each worker");
   }
+  answer_stack_signal();
   return std::make_unique<AgentClient>(path, number);
 }
 

@@ -298,6 +298,7 @@ void Coordinator::form(std::vector<Member> members, Time now) {
   phase_ = Phase::kRunning;
   ranks_ = std::move(members);
   served_ = ending_ = interrupted_ = false;
+  slow_ = {};
   stop_.reset();
   stop_after_.reset();
   meeting_until_ = now + options_.meeting;
@@ -415,12 +416,27 @@ void Coordinator::look_for_steps(Clock::duration passed, Time now) {
   if (all_wait) end_epoch("no rank has completed a step for " + seconds + " s; all of them wait for each other", now);
 }
 
+void Coordinator::look_for_slow_ranks() {
+  if (phase_ != Phase::kRunning || !served_ || ending_ || ranks_.size() < 2) return;
+  std::int64_t step = kNever;
+  std::vector<Member> compute;
+  for (const Member member : ranks_) {
+    const auto found = processes_.find(member);
+    if (found == processes_.end() || !takes_part(found->second)) return;  // some have come to their end
+    step = std::min(step, found->second.step);
+    if (!found->second.waits) compute.push_back(member);
+  }
+  const auto slow = slow_.look(compute.size() == 1 ? compute.front() : SlowRank::kNone, step);
+  if (slow) say(Event::Kind::kSlow, slow->text, slow->member);
+}
+
 void Coordinator::tick(Time now) {
   if (!looked_) looked_ = now;
   if (const auto passed = now - *looked_; passed >= kLook) {
     looked_ = now;
     look_for_silence(std::min(passed, 2 * kLook));
     look_for_steps(std::min(passed, 2 * kLook), now);
+    look_for_slow_ranks();
   }
   if (stop_after_ && now >= *stop_after_) {
     stop_after_.reset();

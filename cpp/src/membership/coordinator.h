@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "membership/message.h"
+#include "membership/slow_rank.h"
 
 namespace tandem::membership {
 
@@ -35,6 +36,8 @@ struct Event {
     // Of jobs on several nodes:
     kSaid,  // `text` is for people
     kStop,  // the job failed on another node, with that exit code; `text` says it all
+    // Of any:
+    kSlow,  // all others wait for `member`, which is not hung, as `text` says
   };
   Kind kind;
   Member member = -1;
@@ -155,6 +158,7 @@ class Coordinator {
   void look_at_answers();
   void look_for_silence(Clock::duration passed);
   void look_for_steps(Clock::duration passed, Time now);
+  void look_for_slow_ranks();
   void finish();
   std::vector<Member> in_order(std::vector<Member> members) const;
 
@@ -174,6 +178,7 @@ class Coordinator {
   std::optional<Stop> stop_;
   std::int64_t stops_ = 0;
   Clock::duration without_step_{};
+  SlowRank slow_;
   std::optional<Time> looked_;
   std::string progress_;
   bool finished_ = false;

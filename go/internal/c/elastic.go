@@ -9,11 +9,11 @@ func elastic(e Elastic) *C.tdm_elastic { return (*C.tdm_elastic)(unsafe.Pointer(
 
 // ElasticOptions are tdm_elastic_options.
 type ElasticOptions struct {
-	CommitEvery, CheckpointEvery int64
-	CheckpointsKept              int32
-	Checkpoints                  string
-	HasSeed                      bool
-	Seed                         uint64
+	CommitEvery, CheckpointEvery, CheckEvery int64
+	CheckpointsKept                          int32
+	Checkpoints                              string
+	HasSeed                                  bool
+	Seed                                     uint64
 }
 
 func CreateElastic(g GroupOptions, o ElasticOptions) (Elastic, *Failure) {
@@ -26,6 +26,7 @@ func CreateElastic(g GroupOptions, o ElasticOptions) (Elastic, *Failure) {
 	defer C.free(unsafe.Pointer(options))
 	options.struct_size = C.sizeof_tdm_elastic_options
 	options.commit_every, options.checkpoint_every = C.int64_t(o.CommitEvery), C.int64_t(o.CheckpointEvery)
+	options.check_every = C.int64_t(o.CheckEvery)
 	options.checkpoints_kept = C.int32_t(o.CheckpointsKept)
 	options.checkpoints = cString(o.Checkpoints)
 	defer free(options.checkpoints)

@@ -13,6 +13,7 @@ var fields = map[string]string{
 	"cache_folder":                  "CacheFolder",
 	"cache_folder_bytes":            "CacheBytes",
 	"check_crc":                     "CheckCRC",
+	"check_every":                   "CheckEvery",
 	"checkpoint_every":              "CheckpointEvery",
 	"checkpoints_kept":              "CheckpointsKept",
 	"chunk_bytes":                   "ChunkBytes",

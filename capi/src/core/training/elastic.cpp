@@ -33,6 +33,7 @@ tdm_error* tdm_elastic_create(const tdm_process_group_options* group, const tdm_
     if (given.checkpoints) made.checkpoints = given.checkpoints;
     made.checkpoint_every = given.checkpoint_every;
     made.checkpoints_kept = static_cast<std::size_t>(given.checkpoints_kept);
+    made.check_every = given.check_every;
     if (given.has_seed) made.seed = given.seed;
     *out = new tdm_elastic(std::move(made));
   });

@@ -11,6 +11,7 @@
 #include "comm/store/store_limit.h"
 #include "checkpoint/manifest.h"
 #include "elastic/session/commits.h"
+#include "elastic/session/parameter_check.h"
 #include "membership/agent_client.h"
 #include "tandem/elastic.h"
 #include "tandem/launch_place.h"
@@ -36,6 +37,10 @@ Options checked(Options options) {
   if (options.checkpoint_every < 0 || options.checkpoint_every % options.commit_every != 0) {
     invalid("checkpoint_every is " + std::to_string(options.checkpoint_every) + ", which is no multiple of commit_every (" +
             std::to_string(options.commit_every) + "): what is written is a commit");
+  }
+  if (options.check_every < 0 || options.check_every % options.commit_every != 0) {
+    invalid("check_every is " + std::to_string(options.check_every) + ", which is no multiple of commit_every (" +
+            std::to_string(options.commit_every) + "): what is compared is what is committed");
   }
   if (options.checkpoint_every > 0 && options.checkpoints.empty()) {
     invalid("checkpoint_every is set, but no folder for checkpoints");
@@ -86,6 +91,7 @@ struct Session::Parts {
   void drop_group();
   void start_step();
   void write_checkpoint();
+  void check_parameters(const CheckpointContent& content);
 
   const Options options;
   const std::unique_ptr<AgentClient> agent;
@@ -97,6 +103,8 @@ struct Session::Parts {
   bool stops_next = false;   // step() said so
   bool stops = false;        // and commit() came
   std::string failure;       // why the last epoch ended for this rank
+  std::string put_out;       // who has other parameters than this rank and most others
+  bool is_wrong = false;     // this rank has, or nobody can say
   int fruitless = 0;
   std::unique_ptr<CheckpointFolder> closing;  // whose save was aborted, and may not have ended yet
   bool checkpoint_due = false;  // of the last commit
@@ -138,6 +146,7 @@ void Session::commit(const CheckpointContent& content) {
   check_content(content);
   checkpoint::check_values(content.values);
   parts.write_checkpoint();
+  parts.check_parameters(content);
   parts.commits.take(content, parts.steps, [&parts] {
     const auto failure = parts.group ? parts.group->failure() : std::nullopt;
     if (failure) throw *failure;
@@ -147,6 +156,24 @@ void Session::commit(const CheckpointContent& content) {
   parts.stops = parts.stops_next;
   parts.committed = true;
   parts.checkpoint_due = parts.options.checkpoint_every > 0 && parts.steps % parts.options.checkpoint_every == 0;
+}
+
+// Before the commit, so that none has what is wrong.
+void Session::Parts::check_parameters(const CheckpointContent& content) {
+  if (options.check_every == 0 || !group || group->size() == 1 || steps == 0 || steps % options.check_every != 0) return;
+  const ParameterHashes hashes(content);
+  const auto difference = hashes.compare(group->all_gather_bytes(hashes.encode()));
+  if (!difference) return;
+  const std::string what = "after step " + std::to_string(steps) + " " + difference->text;
+  is_wrong = std::ranges::find(difference->wrong, group->rank()) != difference->wrong.end();
+  if (!is_wrong) {
+    put_out = what;
+    throw Error(ErrorCode::kDataLoss, what + "; they go on without it");
+  }
+  throw Error(ErrorCode::kDataLoss, what + (difference->has_majority
+                                                ? "; this process is one that computes wrongly, or whose memory does not keep what it is given, "
+                                                  "unless the program changes parameters on some ranks only, and ends"
+                                                : "; the training ends"));
 }
 
 const Checkpoint& Session::committed() const {
@@ -421,7 +448,11 @@ Session::Next Session::step() {
 
 bool Session::has_ended() {
   Parts& parts = *parts_;
-  if (!parts.agent || !parts.group || parts.is_aborted()) return false;
+  if (!parts.agent || !parts.group || parts.is_aborted() || parts.is_wrong) return false;
+  if (!parts.put_out.empty()) {
+    parts.failure = std::exchange(parts.put_out, "");
+    return true;
+  }
   if (parts.stops) return true;
   auto reason = parts.group->failure();
   // What the program itself has closed or aborted has not failed, and other failures than of peers would come again.

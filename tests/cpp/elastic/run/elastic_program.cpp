@@ -54,6 +54,7 @@ TORCH_MODULE(Net);
 std::map<std::string, std::string> settings;
 std::string folder;
 std::string member;
+at::Tensor weight;  // one parameter
 
 std::string setting(const std::string& name, const std::string& otherwise) {
   const auto found = settings.find(name);
@@ -87,7 +88,16 @@ void harm(const std::string& where, tandem::elastic::Context& context) {
     }
     if (what == "exit") _exit(3);
     if (what == "stop") raise(SIGSTOP);
-    if (what == "hang") {
+    if (what == "corrupt") {  // as a bit that memory does not keep
+      const torch::NoGradGuard no_grad;
+      weight[0][0] += 1e-9;
+    }
+    if (what == "deaf") {
+      sigset_t all;
+      sigfillset(&all);
+      pthread_sigmask(SIG_BLOCK, &all, nullptr);
+    }
+    if (what == "hang" || what == "deaf") {
       for (;;) std::this_thread::sleep_for(std::chrono::seconds(1));
     }
     if (what == "throw") throw std::runtime_error("a fault of the program's own");
@@ -118,6 +128,7 @@ int train() {
   Net net;
   net->dropout->options.p(std::stod(setting("DROPOUT", "0")));
   net->to(device);
+  weight = net->first->weight;
   const auto made = tandem::optim::make_optimizer(setting("OPTIMIZER", "SGD"), net->parameters(),
                                                   {{"lr", 0.05}});
   const std::shared_ptr<tandem::optim::Optimizer> optimizer(made.get(), [](auto*) {});
@@ -135,6 +146,7 @@ int train() {
   options.commit_every = number("COMMIT_EVERY", 4);
   options.checkpoints = setting("CHECKPOINTS", "");
   options.checkpoint_every = number("CHECKPOINT_EVERY", 0);
+  options.check_every = number("CHECK_EVERY", 0);
   if (settings.count("DROPOUT")) options.seed = 9;
 
   const std::int64_t steps = number("STEPS", 40);
@@ -160,6 +172,7 @@ int train() {
             batch = loader.next();
           }
           harm("forward", context);
+          if (setting("SLOW", "") == member) std::this_thread::sleep_for(std::chrono::milliseconds(200));
           const at::Tensor output = model.forward((*batch)[0].to(device));
         const auto error = torch::mse_loss(output, (*batch)[1].to(device), at::Reduction::Sum);
           const auto loss = error * (static_cast<double>(context.size()) / static_cast<double>(batch->global_count));

@@ -194,7 +194,10 @@ TEST(Elastic, WhoHangsIsKilledAndTheOthersGoOn) {
   Training training({"-n", "2", "--step-timeout", "3"}, {"FAULTS=hang-forward@10/1"});
   EXPECT_EQ(training.wait(), 0) << training.said();
   EXPECT_THAT(training.said(), HasSubstr("rank 1"));
-  EXPECT_THAT(training.said(), HasSubstr("has completed no step for 3 s, and waits for no other rank; it is killed"));
+  EXPECT_THAT(training.said(), HasSubstr("has completed no step for 3 s, and waits for no other rank; it is killed. What its threads did:"));
+  EXPECT_THAT(training.said(), HasSubstr("the first one:"));
+  EXPECT_THAT(training.said(), HasSubstr("harm(std::string const&, tandem::elastic::Context&) [elastic_program]"));
+  EXPECT_THAT(training.said(), HasSubstr("tandem::membership::AgentClient::listen()"));  // a thread of Tandem's own
   expect_close(training.result(), undisturbed({"-n", "1"}, {}));
 }
 
@@ -202,7 +205,57 @@ TEST(Elastic, WhoIsStoppedIsKilledAndTheOthersGoOn) {
   Training training({"-n", "2", "--silence-timeout", "4"}, {"FAULTS=stop-forward@10/0"});
   EXPECT_EQ(training.wait(), 0) << training.said();
   EXPECT_THAT(training.said(), HasSubstr("gives no sign of life"));
+  EXPECT_THAT(training.said(), HasSubstr("the process is stopped, as by SIGSTOP, so its threads give no stacks"));
   expect_close(training.result(), undisturbed({"-n", "1"}, {}));
+}
+
+TEST(Elastic, StacksAreKeptBesideLogs) {
+  TemporaryFolder logs;
+  Training training({"-n", "2", "--step-timeout", "3", "--log-dir", logs.path()}, {"FAULTS=hang-forward@10/1"});
+  EXPECT_EQ(training.wait(), 0) << training.said();
+  std::string kept;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(logs.path())) {
+    if (entry.path().filename() == "stacks.log") kept += read_text(entry.path().string());
+    EXPECT_NE(entry.path().filename(), "stacks.raw");
+  }
+  EXPECT_THAT(kept, HasSubstr("harm(std::string const&, tandem::elastic::Context&)"));
+}
+
+// A loop that takes no signals, in a program whose other threads do.
+TEST(Elastic, WhoBlocksSignalsHasNoStackAndIsKilledAllTheSame) {
+  Training training({"-n", "2", "--step-timeout", "3"}, {"FAULTS=deaf-forward@10/1"});
+  EXPECT_EQ(training.wait(), 0) << training.said();
+  EXPECT_THAT(training.said(), HasSubstr("it blocks the signal that asks for its stack"));
+  EXPECT_THAT(training.said(), HasSubstr("tandem::membership::AgentClient::listen()"));
+}
+
+TEST_P(OnBackend, WhoHasOtherParametersIsNamedAndPutOut) {
+  for (const int wrong : {0, 2}) {
+    SCOPED_TRACE(wrong);
+    const std::string fault = "FAULTS=corrupt-forward@10/" + std::to_string(wrong);
+    Training training({"-n", "3"}, settings({fault, "CHECK_EVERY=4"}));
+    EXPECT_EQ(training.wait(), 0) << training.said();
+    const std::string prefix = "[" + std::to_string(wrong) + "] ";
+    EXPECT_THAT(training.said(), HasSubstr(prefix + "after step 12 rank " + std::to_string(wrong) +
+                                           " has another 'model.first.weight' than the 2 others"));
+    EXPECT_THAT(training.said(), HasSubstr("now 2 ranks, from step 8 on"));
+    EXPECT_EQ(training.result(0), training.result(1));
+    expect_close(training.result(), undisturbed({"-n", "1"}, settings({})));
+  }
+}
+
+TEST_P(OnBackend, ASpareTakesThePlaceOfWhoComputesWrongly) {
+  Training training({"-n", "3", "--spares", "1"}, settings({"FAULTS=corrupt-forward@10/1", "CHECK_EVERY=4"}));
+  EXPECT_EQ(training.wait(), 0) << training.said();
+  EXPECT_THAT(training.said(), HasSubstr("now 3 ranks, from step 8 on"));
+  expect_close(training.result(), undisturbed({"-n", "1"}, settings({})));
+}
+
+TEST_P(OnBackend, TwoRanksThatDifferEndTheTraining) {
+  Training training({"-n", "2"}, settings({"FAULTS=corrupt-forward@10/1", "CHECK_EVERY=4"}));
+  EXPECT_EQ(training.wait(), 1);
+  EXPECT_THAT(training.said(), HasSubstr("after step 12 ranks 0 and 1 differ in 'model.first.weight'"));
+  EXPECT_EQ(training.times(13), 0);
 }
 
 TEST(Elastic, RanksThatWaitForEachOtherBeginTheStepAnew) {
@@ -259,6 +312,20 @@ void kill_at_random(int rounds, std::uint32_t seed) {
 }
 
 TEST(Elastic, KillsAtRandomMoments) { kill_at_random(2, std::random_device()()); }
+// Who is slow is seen in looks of a second each, 20 at least.
+TEST(ElasticLong, ASlowRankIsNamedAndTrainsOn) {
+  for (const char* backend : {"BACKEND=gloo", "BACKEND=shm"}) {
+    SCOPED_TRACE(backend);
+    Training training({"-n", "3"}, {backend, "SLOW=1", "STEPS=120"});
+    ASSERT_TRUE(training.reaches(60));
+    EXPECT_EQ(training.wait(), 0) << training.said();
+    const std::string name = "rank 1 (pid " + std::to_string(training.pid(1)) + ")";
+    EXPECT_THAT(training.said(), HasSubstr(name + " is slow: in "));
+    EXPECT_THAT(training.said(), Not(HasSubstr("killed")));
+    EXPECT_EQ(training.result(0), training.result(2));
+  }
+}
+
 TEST(ElasticLong, KillsAtRandomMoments) { kill_at_random(40, std::random_device()()); }
 
 }  // namespace
