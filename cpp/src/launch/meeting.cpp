@@ -121,7 +121,7 @@ std::optional<net::Listener> listen_there(const LaunchOptions& options) {
       why = error.what();
     }
   }
-  if (options.keeps) throw Failure("--rdzv-conf is_host=1, but: " + why);
+  if (options.keeps) throw Failure("this agent is to keep the membership (is_host), but: " + why + "; choose another place by --rdzv-endpoint HOST:PORT");
   return std::nullopt;
 }
 
