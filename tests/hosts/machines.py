@@ -109,6 +109,7 @@ class Machines:
         user = self.call("id", "-un").strip()
         (self.folder / "home").mkdir(mode=0o700)
         self.own_file("/etc/passwd", "desk", self.passwd(user))
+        self.own_file("/etc/shadow", "desk", f"{user}:*:19000:0:99999:7:::\n")  # not locked, as sshd has it
         self.own_file("/etc/hosts", "desk", self.hosts())
         for number, name in enumerate(NAMES, 1):
             self.start_machine(number, name, user)
@@ -120,7 +121,10 @@ class Machines:
         (self.folder / "nobody_known").write_text("")
         self.client("ssh_config.unknown", "user", "nobody_known")
         for name in NAMES:
-            eventually(lambda name=name: self.answers(name), f"sshd of {name} answers: {self.log(name)}")
+            try:
+                eventually(lambda name=name: self.answers(name), f"sshd of {name} answers", 20)
+            except MachinesError as error:
+                raise MachinesError(f"{error}:\n{self.log(name)}") from error
 
     def own_file(self, path, name, text, within=()):
         """Has it in this mount namespace alone, or in that of the process that `within` enters."""
