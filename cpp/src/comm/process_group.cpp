@@ -8,6 +8,8 @@
 #include "comm/environment.h"
 #include "comm/nccl/library.h"
 #include "comm/process_group_parts.h"
+#include "comm/sockets.h"
+#include "comm/store/store_endpoint.h"
 
 namespace tandem {
 namespace {
@@ -22,6 +24,13 @@ void require_devices(const BackendEntry& entry, const ProcessGroupOptions& optio
   for (const DeviceKind device : entry.devices) {
     if (device == DeviceKind::kCuda) require_cuda("backend '" + options.backend + "'");
   }
+}
+
+// This machine's, as those see it that share the store; "" where that has no address. The machine's name may be a loopback
+// address on itself.
+std::string address_towards(const Store& store) {
+  const net::Endpoint endpoint = store_endpoint(store);
+  return endpoint.port != 0 ? net::local_address_towards(endpoint) : "";
 }
 
 }  // namespace
@@ -44,6 +53,7 @@ std::shared_ptr<ProcessGroup> ProcessGroup::create(const ProcessGroupOptions& op
     read_rank_and_size(&rendezvous.rank, &rendezvous.world_size);
     rendezvous.store = WaitableStore(store);
     rendezvous.place = "the given store";
+    rendezvous.local_address = address_towards(store);
   } else {
     Cancellation cancellation;
     rendezvous =

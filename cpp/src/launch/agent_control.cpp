@@ -15,8 +15,10 @@ constexpr std::size_t kLongestNumber = 16;
 
 }  // namespace
 
+std::string line_for_agents(int signal) { return std::to_string(signal) + "\n"; }
+
 void send_to_agents(int fd, int signal) {
-  const std::string line = std::to_string(signal) + "\n";
+  const std::string line = line_for_agents(signal);
   write_all(fd, line.data(), line.size());
 }
 

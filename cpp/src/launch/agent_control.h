@@ -1,4 +1,4 @@
-// What `tandem run` tells the agents that it has started on the nodes of an allocation, through their stdin: signals.
+// What `tandem run` tells the agents that it has started on other machines, through their stdin: signals.
 #pragma once
 
 #include <string>
@@ -6,6 +6,8 @@
 
 namespace tandem::launch {
 
+// What says it.
+std::string line_for_agents(int signal);
 // Best effort: agents that have ended read nothing.
 void send_to_agents(int fd, int signal);
 

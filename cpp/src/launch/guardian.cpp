@@ -132,6 +132,9 @@ int launch(const LaunchOptions& options) {
         ended_by_launch |= std::ranges::find(options.ending_signals, signal) != options.ending_signals.end();
         kill(supervisor, signal);
       }
+      // Who gave the command is gone, and SIGTERM is no signal that ends this launch (--signals-to-handle).
+      const bool ends_by_signal = std::ranges::find(options.ending_signals, SIGTERM) != options.ending_signals.end();
+      if (control.fd() < 0 && !ends_by_signal) lifeline->write.reset();
     }
     int status = 0;
     for (pid_t pid = 0; (pid = waitpid(-1, &status, WNOHANG)) > 0;) {

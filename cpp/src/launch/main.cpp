@@ -1,4 +1,6 @@
 // The command-line tool `tandem`.
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <exception>
@@ -6,6 +8,7 @@
 #include <vector>
 
 #include "data/tool/record_commands.h"
+#include "launch/agent_setup.h"
 #include "launch/failure.h"
 #include "launch/run_command.h"
 #include "launch/tool_pages.h"
@@ -16,11 +19,15 @@ int main(int argc, char** argv) {
   app.set_version_flag("--version", "tandem " TANDEM_VERSION);
   int exit_code = 0;
   try {
-    tandem::launch::add_run_command(app, &exit_code, std::vector<std::string>(argv + 1, argv + argc));
+    std::vector<std::string> arguments(argv + 1, argv + argc);
+    if (arguments == std::vector<std::string>{"run", tandem::launch::kAgentSetupFlag}) {
+      arguments = tandem::launch::take_agent_setup(STDIN_FILENO);
+    }
+    tandem::launch::add_run_command(app, &exit_code, arguments);
     tandem::add_record_commands(app);
     tandem::add_trace_commands(app);
     tandem::launch::add_page_commands(app);
-    app.parse(tandem::launch::arguments_for_parser(argc, argv));
+    app.parse(tandem::launch::arguments_for_parser(arguments));
     if (app.get_subcommands().empty()) std::fputs(app.help().c_str(), stdout);
     return exit_code;
   } catch (const CLI::ParseError& error) {

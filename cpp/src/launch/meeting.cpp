@@ -134,6 +134,10 @@ class Search {
         for (const std::string& address : addresses) {
           if (auto made = listen_at(address)) return made;
         }
+        if (options_.keeps && !addresses.empty()) {
+          throw Failure("this agent is to keep the membership (is_host), but: " + why_ +
+                        "; choose another place by --rdzv-endpoint HOST:PORT");
+        }
       }
       if (!options_.keeps || !*options_.keeps) {
         for (const std::string& address : addresses) {

@@ -9,6 +9,9 @@
 
 #include "launch/failure.h"
 #include "launch/guardian.h"
+#include "launch/hosts_launch.h"
+#include "launch/hosts_plan.h"
+#include "launch/passed_flags.h"
 #include "launch/run_flags.h"
 #include "launch/slurm_launch.h"
 #include "launch/slurm_plan.h"
@@ -67,9 +70,8 @@ std::vector<std::string> command_of(std::vector<std::string> rest) {
 
 }  // namespace
 
-std::vector<std::string> arguments_for_parser(int argc, char** argv) {
-  std::vector<std::string> arguments(argv + 1, argv + argc);
-  if (argc > 1 && arguments.front() == "run") {
+std::vector<std::string> arguments_for_parser(std::vector<std::string> arguments) {
+  if (!arguments.empty() && arguments.front() == "run") {
     std::replace(arguments.begin(), arguments.end(), std::string("--"), std::string(kSeparator));
   }
   std::reverse(arguments.begin(), arguments.end());
@@ -146,11 +148,27 @@ void add_run_command(CLI::App& app, int* exit_code, std::vector<std::string> arg
   });
   run->add_option("--python", flags->python, "the Python for .py files [python3]")->envname("PYTHON_EXEC");
 
+  HostFlags& hosts = flags->hosts;
+  run->add_option("-H,--hosts", hosts.hosts, "HOST:SLOTS,…: start SLOTS [1] processes on each of these machines, by ssh");
+  run->add_option("--hostfile", hosts.hostfile, "a file that names them, a line each: HOST slots=N, or HOST:N");
+  run->add_option("-x,--export", hosts.exports, "NAME or NAME=VALUE: a variable for these machines; may be repeated")
+      ->allow_extra_args(false)
+      ->take_all();
+  run->add_option("--remote-tandem", hosts.remote_tool, "where this tool is on them [at the same path as here]");
+  run->add_option("--ssh-args", hosts.ssh_args, "words for ssh, as '-p 2222'; TANDEM_SSH names another program than ssh");
+  run->add_option("--host-discovery-script", hosts.discovery_script)->group("");
+
   run->add_option("--agent", flags->agent)->group("");
 
   run->callback([run, flags, exit_code, arguments] {
     refuse_unsupported_variables();
     const std::vector<std::string> command = command_of(run->remaining());
+    if (const auto plan = plan_for_hosts(*flags)) {
+      const std::vector<std::string>& own = flags_of_hosts();
+      *exit_code = launch_on_hosts(*plan, passed_flags(*run, {own.begin(), own.end()}), command,
+                                   signals_of(flags->signals_to_handle), flags->launch.grace);
+      return;
+    }
     if (const auto plan = plan_for_allocation(*flags)) {
       const std::vector<std::string> after_run(arguments.begin() + 1, arguments.end());
       *exit_code = launch_in_allocation(*plan, after_run, signals_of(flags->signals_to_handle), flags->launch.grace);

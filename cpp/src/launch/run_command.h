@@ -13,6 +13,6 @@ void add_run_command(CLI::App& app, int* exit_code, std::vector<std::string> arg
 
 // The arguments after argv[0] as CLI11 takes them, last one first. `tandem run` leaves every "--" to the program but
 // one that stands before it; CLI11 would take the first for itself.
-std::vector<std::string> arguments_for_parser(int argc, char** argv);
+std::vector<std::string> arguments_for_parser(std::vector<std::string> arguments);
 
 }  // namespace tandem::launch

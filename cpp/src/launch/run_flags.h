@@ -9,6 +9,16 @@
 
 namespace tandem::launch {
 
+// What says on which machines ssh starts agents, and how: launch/hosts_plan.h.
+struct HostFlags {
+  std::string hosts;     // -H
+  std::string hostfile;
+  std::string discovery_script;
+  std::vector<std::string> exports;  // -x
+  std::string remote_tool;
+  std::string ssh_args;
+};
+
 struct RunFlags {
   std::string nproc_per_node;  // "": 1, or what Slurm says
   std::string nnodes;          // "": 1, or what Slurm says
@@ -31,7 +41,8 @@ struct RunFlags {
   std::string monitor_interval;
   std::string signals_to_handle = "SIGTERM,SIGINT,SIGHUP,SIGQUIT";
   OutputFlags output;
-  std::string agent;     // of one that srun started for another `tandem run`: how many ranks each node gets
+  HostFlags hosts;
+  std::string agent;     // of one that another `tandem run` started: how many ranks each node gets
   LaunchOptions launch;  // what needs no more than its value
 };
 

@@ -17,6 +17,7 @@
 
 #include "base/descriptor.h"
 #include "launch/agent_control.h"
+#include "launch/ending_signals.h"
 #include "launch/failure.h"
 #include "launch/process_tree.h"
 #include "launch/program.h"
@@ -27,8 +28,6 @@ namespace {
 
 using Ticks = std::chrono::steady_clock;
 
-// One that went to all processes of the launch comes once more through a parent.
-constexpr std::chrono::milliseconds kOneSignal{300};
 // For srun to notice that its tasks have ended, or to be told that it need not wait for nodes any more.
 constexpr std::chrono::seconds kForSrun{10};
 
@@ -86,7 +85,7 @@ std::vector<std::string> srun_command(const AllocationPlan& plan, const std::vec
 class AllocationLaunch {
  public:
   AllocationLaunch(pid_t srun, Descriptor control, const std::vector<int>& ending, double grace)
-      : srun_(srun), control_(std::move(control)), ending_(ending), grace_(grace) {}
+      : srun_(srun), control_(std::move(control)), signals_(ending), grace_(grace) {}
 
   int wait(const Signals& signals) {
     const Descriptor signal_fd = signals.open();
@@ -103,7 +102,7 @@ class AllocationLaunch {
  private:
   int exit_code(int status) const {
     // Agents that were told of a signal end well.
-    if (first_signal_ != 0) return 128 + first_signal_;
+    if (signals_.first() != 0) return 128 + signals_.first();
     return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
   }
 
@@ -114,18 +113,14 @@ class AllocationLaunch {
   }
 
   void on_signal(int signal) {
-    if (signal == SIGCHLD) return;
-    const bool ends = std::ranges::find(ending_, signal) != ending_.end();
     const auto now = Ticks::now();
-    if (ends && first_signal_ != 0 && signal == first_signal_ && now - signalled_at_ < kOneSignal) return;
+    const EndingSignals::Meaning meaning = signals_.on(signal, now);
+    if (meaning == EndingSignals::Meaning::kNone) return;
     send_to_agents(control_.get(), signal);
     if (signal == SIGTSTP) kill(getpid(), SIGSTOP);
-    if (!ends) return;
-    if (first_signal_ == 0) {
-      first_signal_ = signal;
-      signalled_at_ = now;
+    if (meaning == EndingSignals::Meaning::kEnds) {
       patience_ = now + kForSrun + std::chrono::duration_cast<Ticks::duration>(std::chrono::duration<double>(grace_));
-    } else {
+    } else if (meaning == EndingSignals::Meaning::kEndsNow) {
       end_srun();
     }
   }
@@ -138,10 +133,8 @@ class AllocationLaunch {
 
   const pid_t srun_;
   const Descriptor control_;
-  const std::vector<int> ending_;
+  EndingSignals signals_;
   const double grace_;
-  int first_signal_ = 0;
-  Ticks::time_point signalled_at_;
   Ticks::time_point patience_ = Ticks::time_point::max();
 };
 

@@ -1,0 +1,214 @@
+#include "launch/hosts_launch.h"
+
+#include <poll.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "launch/agent_setup.h"
+#include "launch/consoles.h"
+#include "launch/ending_signals.h"
+#include "launch/remote_agent.h"
+#include "launch/remote_shell.h"
+#include "launch/signals.h"
+
+namespace tandem::launch {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// For the agents that are left to hear from each other how the job has failed, before they are told to end.
+constexpr std::chrono::seconds kForReports{3};
+// For agents to end once they are told, beside the ranks' grace; then for ssh.
+constexpr std::chrono::seconds kForAgents{10};
+
+// As the user calls it, where that is true: a path through links may be the one that is the same on all machines.
+std::string working_folder() {
+  const std::string real = std::filesystem::current_path().string();
+  const char* called = std::getenv("PWD");
+  std::error_code error;
+  return called && *called == '/' && std::filesystem::equivalent(called, real, error) && !error ? called : real;
+}
+
+class HostsLaunch {
+ public:
+  HostsLaunch(const HostsPlan& plan, const std::vector<int>& ending, double grace)
+      : plan_(plan),
+        ending_(ending),
+        grace_(std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(grace))),
+        signal_fd_(signals_.open()) {}
+
+  void start(const std::vector<std::string>& flags, const std::vector<std::string>& command) {
+    const std::string folder = working_folder();
+    for (std::size_t node = 0; node < plan_.hosts.size(); ++node) {
+      const Host& host = plan_.hosts[node];
+      AgentSetup setup{host.login, folder, plan_.exports, {"run"}};
+      for (const std::string& flag : agent_flags(plan_, node)) setup.arguments.push_back(flag);
+      setup.arguments.insert(setup.arguments.end(), flags.begin(), flags.end());
+      setup.arguments.push_back("--");
+      setup.arguments.insert(setup.arguments.end(), command.begin(), command.end());
+      const std::vector<std::string> started = plan_.is_here[node]
+                                                   ? std::vector<std::string>{"/proc/self/exe", "run", kAgentSetupFlag}
+                                                   : ssh_command(plan_.ssh, host.login, plan_.remote_tool);
+      agents_.push_back(std::make_unique<RemoteAgent>(static_cast<int>(node), host.login, plan_.is_here[node], started,
+                                                      encode(setup), signals_, consoles_));
+    }
+  }
+
+  int run() {
+    while (!finished()) {
+      wait();
+      reap();
+      if (Clock::now() >= deadline_) on_deadline();
+    }
+    if (!cause_.empty()) consoles_.say(cause_);
+    consoles_.out.finish();
+    consoles_.err().finish();
+    consoles_.flush();
+    // Agents that were told of a signal end well.
+    return ending_.first() ? 128 + ending_.first() : code_;
+  }
+
+ private:
+  enum class Phase { kRunning, kFailed, kTold, kLetGo };
+
+  bool all_ended() const {
+    return std::ranges::none_of(agents_, [](const auto& one) { return one->running(); });
+  }
+
+  bool finished() {
+    if (!all_ended()) return false;
+    for (auto& agent : agents_) agent->serve();
+    return (consoles_.out.pending() == 0 && consoles_.own_err.pending() == 0) || is_cut_off_;
+  }
+
+  void wait() {
+    std::vector<pollfd> polled = {{signal_fd_.get(), POLLIN, 0}};
+    for (const auto& agent : agents_) agent->add_polled(&polled);
+    for (const Console* console : {&consoles_.out, &consoles_.own_err}) {
+      if (console->pending() > 0) polled.push_back({console->fd(), POLLOUT, 0});
+    }
+    poll(polled.data(), polled.size(), timeout());
+    for (auto& agent : agents_) agent->serve();
+    for (Console* console : {&consoles_.out, &consoles_.own_err}) console->write_some();
+    if (consoles_.out.broken() && phase_ == Phase::kRunning) {
+      code_ = 128 + SIGPIPE;
+      tell_all_to_end(SIGTERM);
+    }
+    for (const int signal : Signals::read(signal_fd_.get())) on_signal(signal);
+  }
+
+  int timeout() const {
+    if (deadline_ == Clock::time_point::max()) return -1;
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline_ - Clock::now());
+    return static_cast<int>(std::max<std::chrono::milliseconds::rep>(left.count(), 0));
+  }
+
+  void on_signal(int signal) {
+    const EndingSignals::Meaning meaning = ending_.on(signal, Clock::now());
+    if (meaning == EndingSignals::Meaning::kNone) return;
+    if (meaning == EndingSignals::Meaning::kEnds) {
+      tell_all_to_end(signal);
+      return;
+    }
+    for (auto& agent : agents_) agent->send(signal);
+    if (signal == SIGTSTP) kill(getpid(), SIGSTOP);
+    if (meaning == EndingSignals::Meaning::kEndsNow) {
+      is_cut_off_ = true;
+      phase_ = Phase::kTold;
+      deadline_ = Clock::now() + kForAgents;
+    }
+  }
+
+  void tell_all_to_end(int signal) {
+    phase_ = Phase::kTold;
+    for (auto& agent : agents_) agent->send(signal);
+    deadline_ = Clock::now() + grace_ + kForAgents;
+  }
+
+  void on_deadline() {
+    deadline_ = Clock::now() + kForAgents;
+    switch (phase_) {
+      case Phase::kRunning:
+        break;
+      case Phase::kFailed:
+        tell_all_to_end(SIGTERM);
+        break;
+      case Phase::kTold:
+        phase_ = Phase::kLetGo;
+        for (auto& agent : agents_) agent->let_go();
+        break;
+      case Phase::kLetGo:
+        for (auto& agent : agents_) agent->end();
+        break;
+    }
+  }
+
+  void reap() {
+    int status = 0;
+    for (pid_t pid = 0; (pid = waitpid(-1, &status, WNOHANG)) > 0;) {
+      for (auto& agent : agents_) {
+        if (!agent->take_end(pid, status)) continue;
+        agent->serve();  // its last words
+        if (agent->code() != 0) on_failure(*agent);
+      }
+    }
+  }
+
+  void on_failure(const RemoteAgent& agent) {
+    const std::string why = agent.speaks_for_itself() ? "" : agent.why_it_failed(plan_.remote_tool);
+    const auto is_well = [](const auto& one) { return one->running() || one->code() == 0; };
+    const bool go_on = phase_ == Phase::kRunning && !all_ended() && std::ranges::count_if(agents_, is_well) >= plan_.least;
+    if (go_on) {
+      if (!why.empty()) consoles_.say(why + "; the others go on without it");
+      return;
+    }
+    if (phase_ != Phase::kRunning) {
+      if (cause_.empty() && code_ == 0 && ending_.first() == 0) code_ = agent.code();
+      return;
+    }
+    code_ = agent.code();
+    cause_ = why;
+    if (all_ended()) return;
+    if (!why.empty()) {
+      consoles_.say(agent.host() + " takes no part; ending the others");
+      tell_all_to_end(SIGTERM);
+      return;
+    }
+    phase_ = Phase::kFailed;
+    deadline_ = Clock::now() + kForReports;
+  }
+
+  const HostsPlan& plan_;
+  Signals signals_;
+  EndingSignals ending_;
+  const Clock::duration grace_;
+  Descriptor signal_fd_;
+  Consoles consoles_;
+  std::vector<std::unique_ptr<RemoteAgent>> agents_;
+  Phase phase_ = Phase::kRunning;
+  Clock::time_point deadline_ = Clock::time_point::max();
+  int code_ = 0;
+  std::string cause_;  // of the job's end, to be said last
+  bool is_cut_off_ = false;  // what the reader of the output did not take is lost
+};
+
+}  // namespace
+
+int launch_on_hosts(const HostsPlan& plan, const std::vector<std::string>& flags, const std::vector<std::string>& command,
+                    const std::vector<int>& ending, double grace) {
+  HostsLaunch launch(plan, ending, grace);
+  launch.start(flags, command);
+  return launch.run();
+}
+
+}  // namespace tandem::launch

@@ -1,0 +1,39 @@
+// A launch over machines that -H or --hostfile names: ssh starts an agent, which is another `tandem run`, on each.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "launch/host_list.h"
+#include "launch/run_flags.h"
+
+namespace tandem::launch {
+
+struct HostsPlan {
+  std::vector<Host> hosts;
+  std::vector<bool> is_here;  // whether a host is this machine: its agent needs no ssh
+  int least = 1;              // with how many of them the job goes on
+  std::string endpoint;       // where the first one's agent keeps the membership; "" for one host
+  std::string run_id;
+  std::string configuration;  // --rdzv-conf
+  std::string ranks;          // --nproc-per-node of hosts that name no slots
+  std::vector<std::pair<std::string, std::string>> exports;
+  std::string remote_tool;  // its path on other machines
+  std::vector<std::string> ssh;
+};
+
+// Nothing where the flags name no hosts. Throws Failure for flags that contradict it, and for names that make no sense.
+std::optional<HostsPlan> plan_for_hosts(const RunFlags& flags);
+
+// Flags of `tandem run` that say how the machines are started or meet, which agent_flags() has instead.
+const std::vector<std::string>& flags_of_hosts();
+
+// What the agent of host `node` is told, beside the flags that are the same for all.
+std::vector<std::string> agent_flags(const HostsPlan& plan, std::size_t node);
+
+// Whether a host is this machine, by its name or by an address.
+bool is_this_machine(const std::string& host);
+
+}  // namespace tandem::launch

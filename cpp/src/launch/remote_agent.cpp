@@ -1,0 +1,131 @@
+#include "launch/remote_agent.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <utility>
+
+#include "launch/agent_control.h"
+#include "launch/failure.h"
+
+namespace tandem::launch {
+namespace {
+
+constexpr int kOfSsh = 255, kOfShells = 126, kNotThere = 127;
+constexpr const char* kOwnLine = "tandem: ";  // with which an agent begins what it says itself
+
+Pipe pipe_of_agent() {
+  std::optional<Pipe> pipe = make_pipe();
+  if (!pipe) throw Failure(std::string("cannot make a pipe: ") + std::strerror(errno));
+  return std::move(*pipe);
+}
+
+[[noreturn]] void become_agent(const std::vector<std::string>& command, const Signals& signals, int in, int out, int err) {
+  setpgid(0, 0);  // the terminal's Ctrl-C comes through its stdin
+  dup2(in, STDIN_FILENO);
+  dup2(out, STDOUT_FILENO);
+  dup2(err, STDERR_FILENO);
+  std::vector<char*> argv;
+  for (const std::string& word : command) argv.push_back(const_cast<char*>(word.c_str()));
+  argv.push_back(nullptr);
+  signals.restore();
+  execvp(argv.front(), argv.data());
+  std::fprintf(stderr, "cannot run %s: %s\n", argv.front(), std::strerror(errno));
+  _exit(kOfSsh);
+}
+
+}  // namespace
+
+RemoteAgent::RemoteAgent(int number, std::string host, bool here, const std::vector<std::string>& command, std::string setup,
+                         const Signals& signals, Consoles& consoles)
+    : host_(std::move(host)), here_(here), unsent_(std::move(setup)) {
+  Pipe in = pipe_of_agent(), out = pipe_of_agent(), err = pipe_of_agent();
+  pid_ = fork();
+  if (pid_ < 0) throw Failure(std::string("cannot fork: ") + std::strerror(errno));
+  if (pid_ == 0) become_agent(command, signals, in.read.get(), out.write.get(), err.write.get());
+  setpgid(pid_, pid_);
+  control_ = std::move(in.write);
+  fcntl(control_.get(), F_SETFL, O_NONBLOCK);
+  // Lines have their ranks before them already.
+  out_ = std::make_unique<WorkerStream>(2 * number, std::move(out.read), Descriptor(), "", &consoles.out);
+  err_ = std::make_unique<WorkerStream>(2 * number + 1, std::move(err.read), Descriptor(), "", &consoles.err());
+}
+
+RemoteAgent::~RemoteAgent() {
+  if (!running()) return;
+  end();  // where not all agents could be started
+}
+
+bool RemoteAgent::speaks_for_itself() const {
+  const bool may_be_of_others = code() >= kOfShells;  // of ssh, of a shell, or of a signal
+  if (!may_be_of_others) return true;
+  const std::vector<std::string> lines = err_->last_lines();
+  return !lines.empty() && lines.back().starts_with(kOwnLine);
+}
+
+std::string RemoteAgent::why_it_failed(const std::string& tool) const {
+  const std::vector<std::string> lines = err_->last_lines();
+  const std::string said = lines.empty() ? "" : ": " + lines.back();
+  if (here_) return "the agent of " + host_ + ", which is this machine, has ended with code " + std::to_string(code()) + said;
+  if (code() == kOfSsh) {
+    return "ssh to " + host_ + " failed" + said + "; `ssh " + host_ + " true` has to succeed without a question (a key, a known host)";
+  }
+  if (code() == kNotThere || code() == kOfShells) {
+    return host_ + " cannot run " + tool + said + "; install Tandem there at the same path, or say by --remote-tandem where it is";
+  }
+  return "the agent of " + host_ + " has ended with code " + std::to_string(code()) + said;
+}
+
+void RemoteAgent::send(int signal) {
+  if (!running() || !control_.valid()) return;
+  unsent_ += line_for_agents(signal);
+  write_some();
+}
+
+void RemoteAgent::let_go() { control_.reset(); }
+
+void RemoteAgent::end() {
+  let_go();
+  if (running()) kill(pid_, SIGTERM);
+}
+
+void RemoteAgent::write_some() {
+  while (control_.valid() && !unsent_.empty()) {
+    const ssize_t count = write(control_.get(), unsent_.data(), unsent_.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0 && errno == EAGAIN) return;
+    if (count < 0) return let_go();  // it has ended, which its code says
+    unsent_.erase(0, static_cast<std::size_t>(count));
+  }
+}
+
+void RemoteAgent::add_polled(std::vector<pollfd>* polled) const {
+  for (const WorkerStream* stream : {out_.get(), err_.get()}) {
+    if (stream->open() && !stream->held_up()) polled->push_back({stream->fd(), POLLIN, 0});
+  }
+  if (control_.valid() && !unsent_.empty()) polled->push_back({control_.get(), POLLOUT, 0});
+}
+
+void RemoteAgent::serve() {
+  write_some();
+  for (WorkerStream* stream : {out_.get(), err_.get()}) {
+    bool has_more = true;
+    while (has_more && stream->open() && !stream->held_up()) has_more = stream->read_some();
+    // What is left behind (a connection that ssh shares with later ones) may hold the pipe for ever.
+    if (!has_more && !running()) stream->close();
+  }
+}
+
+bool RemoteAgent::take_end(pid_t pid, int status) {
+  if (pid != pid_ || !running()) return false;
+  code_ = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+  let_go();
+  return true;
+}
+
+}  // namespace tandem::launch
