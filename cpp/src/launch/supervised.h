@@ -6,10 +6,12 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
+#include <filesystem>
 #include <iterator>
 #include <memory>
 #include <optional>
 #include <string>
+#include <system_error>
 
 #include "base/descriptor.h"
 #include "launch/failure.h"
@@ -46,6 +48,12 @@ inline std::string prefix_of(int rank, bool coloured) {
 
 inline double now_seconds() {
   return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+}
+
+inline void make_folder(const std::string& path) {
+  std::error_code error;
+  std::filesystem::create_directories(path, error);
+  if (error) throw Failure("cannot make the folder " + path + ": " + error.message());
 }
 
 inline Descriptor log_file(const std::string& folder, const char* name) {

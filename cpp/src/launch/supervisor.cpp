@@ -60,9 +60,7 @@ class Supervisor {
         signal_fd_(signals.open()),
         out_(consoles.out),
         err_(consoles.err()) {
-    std::error_code error;
-    std::filesystem::create_directories(folder_, error);
-    if (error) throw Failure("cannot make the folder " + folder_ + ": " + error.message());
+    make_folder(folder_);
     if (!offers_membership()) return;
     socket_.emplace(folder_);
     if (socket_->why_not().empty()) return;
@@ -103,9 +101,7 @@ class Supervisor {
   // `again`: how often that slot's worker was replaced before.
   void start_one(int slot, int again = 0) {
     const std::string folder = folder_ + "/" + std::to_string(slot) + (again ? ".restart-" + std::to_string(again) : "");
-    std::error_code error;
-    std::filesystem::create_directories(folder, error);
-    if (error) throw Failure("cannot make the folder " + folder + ": " + error.message());
+    make_folder(folder);
     Worker worker;
     worker.slot = slot;
     worker.member = static_cast<membership::Member>(workers_.size());
