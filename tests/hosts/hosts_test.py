@@ -207,6 +207,20 @@ class Elastic(unittest.TestCase):
                 self.assertIn("world 3", results[0])
                 self.assert_close(results[0], 40)
 
+    def test_takes_in_a_machine_that_is_found_later(self):
+        found = MACHINES.folder / "found"
+        found.write_text("alpha:1\n")
+        job, folder = self.train(["--host-discovery-script", f"cat {found}", "--nnodes", "1:2", "--rdzv-conf", "last_call_timeout=0"],
+                                 "STEPS=300", "PAUSE=40")
+        steps = folder / "steps"
+        two.eventually(lambda: steps.exists() and len(steps.read_text().splitlines()) > 10, f"steps: {job.err}")
+        found.write_text("alpha:1\nbeta:2\n")
+        self.assertEqual(job.wait(), 0, job.err)
+        self.assertIn("beta is there, and gets an agent", job.err)
+        self.assertIn("now 3 ranks, from step", job.err)
+        self.assertIn("world 3", (folder / "result.2").read_text())
+        self.assert_close((folder / "result.0").read_text(), 300)
+
     def test_goes_on_without_a_machine_that_is_cut_off(self):
         job, folder = self.train(["-H", "alpha:2,beta:1", "--nnodes", "1:2", "--rdzv-conf", "keep_alive_interval=1"], "STEPS=120", "PAUSE=40",
                                  "TIMEOUT=5000", ssh=[*MACHINES.ssh_words(), "-o", "ServerAliveInterval=1"])

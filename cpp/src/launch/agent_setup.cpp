@@ -64,7 +64,8 @@ std::string encode(const AgentSetup& setup) {
 }
 
 AgentSetup read_agent_setup(int fd) {
-  if (const std::string first = read_setup_line(fd); first != kFirstLine) refuse_setup("it begins with '" + first + "'");
+  if (const std::string first = read_setup_line(fd); first != kFirstLine)
+    refuse_setup("it begins with '" + first + "'");
   std::size_t left = kMostSetupBytes;
   const auto text = [&] {
     std::string bytes(read_setup_number(fd, left), '\0');
@@ -86,8 +87,8 @@ AgentSetup read_agent_setup(int fd) {
 std::vector<std::string> take_agent_setup(int fd) {
   AgentSetup setup = read_agent_setup(fd);
   if (chdir(setup.folder.c_str()) != 0) {
-    throw Failure(setup.host + " has no folder " + setup.folder + " in which to start the program (" + std::strerror(errno) +
-                  "); make it there, or give the command in a folder that all hosts have");
+    throw Failure(setup.host + " has no folder " + setup.folder + " in which to start the program (" +
+                  std::strerror(errno) + "); make it there, or give the command in a folder that all hosts have");
   }
   setenv("PWD", setup.folder.c_str(), 1);
   for (const auto& [name, value] : setup.variables) setenv(name.c_str(), value.c_str(), 1);

@@ -23,7 +23,8 @@ std::string encode(const AgentSetup& setup);
 // Reads one, not a byte more. Throws Failure for what is none, as of another release of Tandem.
 AgentSetup read_agent_setup(int fd);
 
-// Has this process work where and with what it says; returns its arguments. Throws Failure where the folder is not there.
+// Has this process work where and with what it says; returns its arguments. Throws Failure where the folder is not
+// there.
 std::vector<std::string> take_agent_setup(int fd);
 
 }  // namespace tandem::launch

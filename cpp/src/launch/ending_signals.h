@@ -1,4 +1,5 @@
-// What a signal means to a command whose agents run elsewhere: to pass on, to end them, or not to wait for them any more.
+// What a signal means to a command whose agents run elsewhere: to pass on, to end them, or not to wait for them any
+// more.
 #pragma once
 
 #include <chrono>

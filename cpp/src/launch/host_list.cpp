@@ -28,7 +28,8 @@ void check_login(const std::string& login, const std::string& where) {
     return !text.empty() && text.front() != '-';
   };
   if (is_made_of(name, ".-_:%") && (at == std::string::npos || is_made_of(user, ".-_+"))) return;
-  throw Failure(where + " has '" + login + "', which is no host: [USER@]NAME or [USER@]ADDRESS, of letters, digits, '.', '-' "
+  throw Failure(where + " has '" + login +
+                "', which is no host: [USER@]NAME or [USER@]ADDRESS, of letters, digits, '.', '-' "
                 "and '_', and not beginning with '-'");
 }
 
@@ -45,18 +46,21 @@ Host host_of(const std::string& text, const std::string& where) {
     host.login = text.substr(0, colon);
     after = colon == std::string::npos ? "" : text.substr(colon);
     if (after.find(':', 1) != std::string::npos) {
-      throw Failure(where + " has '" + text + "', with several colons; an IPv6 address is written [ADDRESS] or [ADDRESS]:SLOTS");
+      throw Failure(where + " has '" + text +
+                    "', with several colons; an IPv6 address is written [ADDRESS] or [ADDRESS]:SLOTS");
     }
   }
   check_login(host.login, where);
-  if (!after.empty() && after.front() != ':') throw Failure(where + " has '" + text + "', but a host is HOST or HOST:SLOTS");
+  if (!after.empty() && after.front() != ':')
+    throw Failure(where + " has '" + text + "', but a host is HOST or HOST:SLOTS");
   if (!after.empty()) host.slots = whole_number(after.substr(1), "the number of slots of " + host.login, 1, kMostSlots);
   return host;
 }
 
 void add_once(std::vector<Host>& hosts, std::set<std::string>& seen, Host host, const std::string& where) {
   if (!seen.insert(host.name()).second) {
-    throw Failure(where + " names " + host.name() + " a second time; give all its ranks at once (" + host.name() + ":SLOTS)");
+    throw Failure(where + " names " + host.name() + " a second time; give all its ranks at once (" + host.name() +
+                  ":SLOTS)");
   }
   if (hosts.size() == kMostHosts) throw Failure(where + ": more than " + std::to_string(kMostHosts) + " hosts");
   hosts.push_back(std::move(host));
@@ -73,17 +77,15 @@ std::vector<Host> parse_hosts(const std::string& list) {
   return hosts;
 }
 
-std::vector<Host> read_hostfile(const std::string& path) {
-  std::ifstream file(path);
-  if (!file) throw Failure("--hostfile " + path + " cannot be read: " + std::strerror(errno));
+std::vector<Host> parse_host_lines(std::istream& text, const std::string& name_of_text) {
   std::vector<Host> hosts;
   std::set<std::string> seen;
   std::size_t size = 0;
   int number = 0;
-  for (std::string line; std::getline(file, line);) {
-    const std::string where = path + ":" + std::to_string(++number);
+  for (std::string line; std::getline(text, line);) {
+    const std::string where = name_of_text + ":" + std::to_string(++number);
     size += line.size();
-    if (size > kLongestHostfile) throw Failure("--hostfile " + path + " is larger than 8 MiB, and so no list of hosts");
+    if (size > kLongestHostfile) throw Failure(name_of_text + " is larger than 8 MiB, and so no list of hosts");
     std::istringstream words(line.substr(0, line.find('#')));
     std::string word;
     if (!(words >> word)) continue;
@@ -101,6 +103,13 @@ std::vector<Host> read_hostfile(const std::string& path) {
     }
     add_once(hosts, seen, std::move(host), where);
   }
+  return hosts;
+}
+
+std::vector<Host> read_hostfile(const std::string& path) {
+  std::ifstream file(path);
+  if (!file) throw Failure("--hostfile " + path + " cannot be read: " + std::strerror(errno));
+  std::vector<Host> hosts = parse_host_lines(file, path);
   if (file.bad()) throw Failure("--hostfile " + path + " cannot be read: " + std::strerror(errno));
   if (hosts.empty()) throw Failure("--hostfile " + path + " names no host");
   return hosts;

@@ -50,12 +50,15 @@ std::vector<std::string> addresses_of(const std::string& host) {
 // Flags that say something else of where ranks are started, or that cannot be the same on all machines.
 void refuse_what_is_not_of_hosts(const RunFlags& flags) {
   for (const auto& [name, is_given] :
-       {std::pair("--standalone", flags.standalone), {"--node-rank", !flags.node_rank.empty()},
-        {"--master-addr", !flags.master_addr.empty()}, {"--master-port", !flags.master_port.empty()},
+       {std::pair("--standalone", flags.standalone),
+        {"--node-rank", !flags.node_rank.empty()},
+        {"--master-addr", !flags.master_addr.empty()},
+        {"--master-port", !flags.master_port.empty()},
         {"--local-addr", !flags.local_addr.empty()},
         {"--rdzv-backend static", !flags.rdzv_backend.empty() && flags.rdzv_backend != "c10d"}}) {
     if (is_given) {
-      throw Failure(std::string(name) + " is of commands that are given on each machine; -H and --hostfile start all of them, "
+      throw Failure(std::string(name) +
+                    " is of commands that are given on each machine; -H and --hostfile start all of them, "
                     "and --rdzv-endpoint HOST:PORT says where they meet");
     }
   }
@@ -74,30 +77,31 @@ int take_counts(const std::string& nnodes, std::size_t hosts, const std::string&
   const std::size_t colon = nnodes.find(':');
   const int most = whole_number(colon == std::string::npos ? nnodes : nnodes.substr(colon + 1), "--nnodes", 1, 65536);
   if (static_cast<std::size_t>(most) > hosts) {
-    throw Failure("--nnodes is " + nnodes + ", but " + where + " names " + std::to_string(hosts) + (hosts == 1 ? " host" : " hosts"));
+    throw Failure("--nnodes is " + nnodes + ", but " + where + " names " + std::to_string(hosts) +
+                  (hosts == 1 ? " host" : " hosts"));
   }
   return most;
 }
 
-// Where the agents meet: at an address by which this machine reaches the first host, for a name may be a loopback address
-// on the host that has it (Debian's 127.0.1.1).
+// Where the agents meet: at an address by which this machine reaches the first host, for a name may be a loopback
+// address on the host that has it (Debian's 127.0.1.1).
 std::string endpoint_of(const HostsPlan& plan) {
   std::string address;
-  if (plan.is_here.front()) {
-    for (std::size_t other = 1; other < plan.hosts.size() && address.empty(); ++other) {
-      if (plan.is_here[other]) continue;
-      for (const std::string& remote : addresses_of(plan.hosts[other].name())) {
+  if (is_here(plan.hosts.front())) {
+    bool all_here = plan.discovery.empty();
+    for (const Host& other : plan.hosts) {
+      if (is_here(other)) continue;
+      all_here = false;
+      for (const std::string& remote : addresses_of(other.name())) {
         if (address.empty()) address = net::local_address_towards({remote, 22});
       }
     }
-    if (address.empty()) {
-      const bool all_here = std::ranges::all_of(plan.is_here, [](bool here) { return here; });
-      address = all_here ? "127.0.0.1" : host_name();
-    }
+    if (address.empty()) address = all_here ? "127.0.0.1" : host_name();
   } else if (const auto known = addresses_of(plan.hosts.front().name()); !known.empty()) {
     address = known.front();
   } else {
-    throw Failure(plan.hosts.front().name() + ", the first host, has no address that this machine knows (its name may be one of "
+    throw Failure(plan.hosts.front().name() +
+                  ", the first host, has no address that this machine knows (its name may be one of "
                   "ssh's configuration alone); say with --rdzv-endpoint ADDRESS:PORT where the others reach it");
   }
   std::random_device random;
@@ -121,81 +125,96 @@ std::pair<std::string, std::string> export_of(const std::string& text) {
   if (!is_name) throw Failure("-x (--export) has '" + text + "', but has to be a variable's NAME, or NAME=VALUE");
   if (equals != std::string::npos) return {name, text.substr(equals + 1)};
   const char* value = std::getenv(name.c_str());
-  if (!value) throw Failure("-x (--export) has " + name + ", but there is no such variable here; -x " + name + "=VALUE gives it one");
+  if (!value)
+    throw Failure("-x (--export) has " + name + ", but there is no such variable here; -x " + name +
+                  "=VALUE gives it one");
   return {name, value};
 }
 
 }  // namespace
 
-bool is_this_machine(const std::string& host) {
-  const std::string own = host_name();
-  if (host == "localhost" || host == own) return true;
-  const std::vector<std::string> known = addresses_of(host);
+bool is_here(const Host& host) {
+  const std::string name = host.name();
+  if (host.login != name) return false;  // ssh may be to log in as somebody else
+  if (name == "localhost" || name == host_name()) return true;
+  const std::vector<std::string> known = addresses_of(name);
   if (known.empty()) return false;
   const std::set<std::string> own_ones = own_addresses();
-  return std::ranges::any_of(known, [&](const std::string& one) { return net::is_loopback(one) || own_ones.contains(one); });
+  return std::ranges::any_of(known,
+                             [&](const std::string& one) { return net::is_loopback(one) || own_ones.contains(one); });
 }
 
 std::optional<HostsPlan> plan_for_hosts(const RunFlags& flags) {
   if (!flags.agent.empty()) return std::nullopt;
   const HostFlags& said = flags.hosts;
-  if (!said.discovery_script.empty()) {
-    throw Failure("--host-discovery-script is not supported; name all hosts that may come by -H or --hostfile, and give "
-                  "--nnodes MIN:MAX, with which the job goes on without those that are lost");
-  }
-  if (said.hosts.empty() && said.hostfile.empty()) {
+  const auto given = !said.hosts.empty() + !said.hostfile.empty() + !said.discovery_script.empty();
+  if (given == 0) {
     refuse_without_hosts(said);
     return std::nullopt;
   }
-  if (!said.hosts.empty() && !said.hostfile.empty()) throw Failure("-H and --hostfile both name hosts; give one of them");
+  if (given > 1) throw Failure("-H, --hostfile and --host-discovery-script each name hosts; give one of them");
   refuse_what_is_not_of_hosts(flags);
   HostsPlan plan;
-  plan.hosts = said.hosts.empty() ? read_hostfile(said.hostfile) : parse_hosts(said.hosts);
-  plan.least = static_cast<int>(plan.hosts.size());
-  if (!flags.nnodes.empty()) {
-    const int most = take_counts(flags.nnodes, plan.hosts.size(), said.hosts.empty() ? said.hostfile : "-H");
-    const std::size_t colon = flags.nnodes.find(':');
-    plan.least = colon == std::string::npos ? most : whole_number(flags.nnodes.substr(0, colon), "--nnodes", 1, most);
-    plan.hosts.resize(static_cast<std::size_t>(most));
+  const std::size_t colon = flags.nnodes.find(':');
+  plan.discovery = said.discovery_script;
+  plan.endpoint = flags.rdzv_endpoint;
+  if (!plan.discovery.empty()) {
+    if (colon == std::string::npos) {
+      throw Failure(
+          "--host-discovery-script needs --nnodes MIN:MAX: with how many hosts the job begins and goes on, and how "
+          "many it takes");
+    }
+    plan.most = whole_number(flags.nnodes.substr(colon + 1), "--nnodes", 2, 65536);
+    plan.least = whole_number(flags.nnodes.substr(0, colon), "--nnodes", 1, plan.most);
+  } else {
+    std::vector<Host> hosts = said.hosts.empty() ? read_hostfile(said.hostfile) : parse_hosts(said.hosts);
+    plan.most = plan.least = static_cast<int>(hosts.size());
+    if (!flags.nnodes.empty()) {
+      plan.most = take_counts(flags.nnodes, hosts.size(), said.hosts.empty() ? said.hostfile : "-H");
+      plan.least = colon == std::string::npos ? plan.most
+                                              : whole_number(flags.nnodes.substr(0, colon), "--nnodes", 1, plan.most);
+    }
+    settle(plan, std::move(hosts));
   }
-  for (const Host& host : plan.hosts) {
-    // ssh may be to log in as somebody else.
-    plan.is_here.push_back(host.login == host.name() && is_this_machine(host.login));
-  }
-  if (plan.hosts.size() > 1) plan.endpoint = flags.rdzv_endpoint.empty() ? endpoint_of(plan) : flags.rdzv_endpoint;
   plan.run_id = flags.launch.run_id == kNoRunId ? new_run_id() : flags.launch.run_id;
   plan.configuration = flags.rdzv_conf;
   plan.ranks = flags.nproc_per_node.empty() ? "1" : flags.nproc_per_node;
   for (const std::string& one : said.exports) plan.exports.push_back(export_of(one));
-  plan.remote_tool = said.remote_tool.empty() ? std::filesystem::read_symlink("/proc/self/exe").string() : said.remote_tool;
+  plan.remote_tool =
+      said.remote_tool.empty() ? std::filesystem::read_symlink("/proc/self/exe").string() : said.remote_tool;
   plan.ssh = ssh_words(said.ssh_args);
   return plan;
 }
 
+void settle(HostsPlan& plan, std::vector<Host> hosts) {
+  plan.hosts = std::move(hosts);
+  plan.hosts.resize(std::min(plan.hosts.size(), static_cast<std::size_t>(plan.most)));
+  if (plan.most > 1 && plan.endpoint.empty()) plan.endpoint = endpoint_of(plan);
+}
+
 const std::vector<std::string>& flags_of_hosts() {
   static const std::vector<std::string> names = {
-      "--hosts",     "--hostfile",      "--host-discovery-script", "--export",  "--remote-tandem", "--ssh-args", "--nproc-per-node",
-      "--nnodes",    "--rdzv-backend",  "--rdzv-endpoint",         "--rdzv-conf", "--rdzv-id"};
+      "--hosts",          "--hostfile", "--host-discovery-script", "--export",        "--remote-tandem", "--ssh-args",
+      "--nproc-per-node", "--nnodes",   "--rdzv-backend",          "--rdzv-endpoint", "--rdzv-conf",     "--rdzv-id"};
   return names;
 }
 
-std::vector<std::string> agent_flags(const HostsPlan& plan, std::size_t node) {
-  const Host& host = plan.hosts.at(node);
+std::vector<std::string> agent_flags(const HostsPlan& plan, const Host& host, int node) {
   const std::string ranks = host.slots > 0 ? std::to_string(host.slots) : plan.ranks;
   std::vector<std::string> flags = {"--agent=1", "--nproc-per-node=" + ranks, "--rdzv-id=" + plan.run_id};
-  if (plan.endpoint.empty()) {
+  if (plan.most == 1) {
     flags.push_back("--standalone");
     return flags;
   }
-  const std::string most = std::to_string(plan.hosts.size());
   // Who keeps the membership is not left to who comes first: its name may be that of several machines.
   const std::string keeps = node == 0 ? "is_host=1" : "is_host=0";
   for (const std::string& flag :
-       {"--nnodes=" + std::to_string(plan.least) + ":" + most, std::string("--rdzv-backend=c10d"),
-        "--rdzv-endpoint=" + plan.endpoint, "--node-rank=" + std::to_string(node),
+       {"--nnodes=" + std::to_string(plan.least) + ":" + std::to_string(plan.most), std::string("--rdzv-backend=c10d"),
+        "--rdzv-endpoint=" + plan.endpoint,
         "--rdzv-conf=" + (plan.configuration.empty() ? "" : plan.configuration + ",") + keeps}) {
     flags.push_back(flag);
   }
+  if (node >= 0) flags.push_back("--node-rank=" + std::to_string(node));
   return flags;
 }
 

@@ -12,10 +12,11 @@
 namespace tandem::launch {
 
 struct HostsPlan {
-  std::vector<Host> hosts;
-  std::vector<bool> is_here;  // whether a host is this machine: its agent needs no ssh
-  int least = 1;              // with how many of them the job goes on
-  std::string endpoint;       // where the first one's agent keeps the membership; "" for one host
+  std::vector<Host> hosts;  // that it begins with
+  int least = 1;            // with how many hosts the job goes on
+  int most = 1;
+  std::string discovery;  // the command that names them, and more later; then `hosts` is filled by settle()
+  std::string endpoint;   // where the first one's agent keeps the membership; "" for one host
   std::string run_id;
   std::string configuration;  // --rdzv-conf
   std::string ranks;          // --nproc-per-node of hosts that name no slots
@@ -30,10 +31,14 @@ std::optional<HostsPlan> plan_for_hosts(const RunFlags& flags);
 // Flags of `tandem run` that say how the machines are started or meet, which agent_flags() has instead.
 const std::vector<std::string>& flags_of_hosts();
 
-// What the agent of host `node` is told, beside the flags that are the same for all.
-std::vector<std::string> agent_flags(const HostsPlan& plan, std::size_t node);
+// Of the hosts that are there, those that take part; where the first one's agent is met. Throws Failure.
+void settle(HostsPlan& plan, std::vector<Host> hosts);
 
-// Whether a host is this machine, by its name or by an address.
-bool is_this_machine(const std::string& host);
+// What the agent of a host is told, beside the flags that are the same for all. `node`: its place among the plan's
+// hosts; -1: it comes later.
+std::vector<std::string> agent_flags(const HostsPlan& plan, const Host& host, int node);
+
+// Whether a host is this machine, by its name or by an address, so that its agent needs no ssh.
+bool is_here(const Host& host);
 
 }  // namespace tandem::launch

@@ -25,7 +25,8 @@ Pipe pipe_of_agent() {
   return std::move(*pipe);
 }
 
-[[noreturn]] void become_agent(const std::vector<std::string>& command, const Signals& signals, int in, int out, int err) {
+[[noreturn]] void become_agent(const std::vector<std::string>& command, const Signals& signals, int in, int out,
+                               int err) {
   setpgid(0, 0);  // the terminal's Ctrl-C comes through its stdin
   dup2(in, STDIN_FILENO);
   dup2(out, STDOUT_FILENO);
@@ -41,8 +42,8 @@ Pipe pipe_of_agent() {
 
 }  // namespace
 
-RemoteAgent::RemoteAgent(int number, std::string host, bool here, const std::vector<std::string>& command, std::string setup,
-                         const Signals& signals, Consoles& consoles)
+RemoteAgent::RemoteAgent(int number, std::string host, bool here, const std::vector<std::string>& command,
+                         std::string setup, const Signals& signals, Consoles& consoles)
     : host_(std::move(host)), here_(here), unsent_(std::move(setup)) {
   Pipe in = pipe_of_agent(), out = pipe_of_agent(), err = pipe_of_agent();
   pid_ = fork();
@@ -71,12 +72,15 @@ bool RemoteAgent::speaks_for_itself() const {
 std::string RemoteAgent::why_it_failed(const std::string& tool) const {
   const std::vector<std::string> lines = err_->last_lines();
   const std::string said = lines.empty() ? "" : ": " + lines.back();
-  if (here_) return "the agent of " + host_ + ", which is this machine, has ended with code " + std::to_string(code()) + said;
+  if (here_)
+    return "the agent of " + host_ + ", which is this machine, has ended with code " + std::to_string(code()) + said;
   if (code() == kOfSsh) {
-    return "ssh to " + host_ + " failed" + said + "; `ssh " + host_ + " true` has to succeed without a question (a key, a known host)";
+    return "ssh to " + host_ + " failed" + said + "; `ssh " + host_ +
+           " true` has to succeed without a question (a key, a known host)";
   }
   if (code() == kNotThere || code() == kOfShells) {
-    return host_ + " cannot run " + tool + said + "; install Tandem there at the same path, or say by --remote-tandem where it is";
+    return host_ + " cannot run " + tool + said +
+           "; install Tandem there at the same path, or say by --remote-tandem where it is";
   }
   return "the agent of " + host_ + " has ended with code " + std::to_string(code()) + said;
 }
@@ -87,7 +91,9 @@ void RemoteAgent::send(int signal) {
   write_some();
 }
 
-void RemoteAgent::let_go() { control_.reset(); }
+void RemoteAgent::let_go() {
+  control_.reset();
+}
 
 void RemoteAgent::end() {
   let_go();

@@ -18,8 +18,8 @@ namespace tandem::launch {
 
 class RemoteAgent {
  public:
-  // Starts `command`, whose first word is found in PATH; `setup` is what it reads first. `here`: without ssh. `number` tells
-  // agents apart. Throws Failure where no process can be started.
+  // Starts `command`, whose first word is found in PATH; `setup` is what it reads first. `here`: without ssh. `number`
+  // tells agents apart. Throws Failure where no process can be started.
   RemoteAgent(int number, std::string host, bool here, const std::vector<std::string>& command, std::string setup,
               const Signals& signals, Consoles& consoles);
   ~RemoteAgent();

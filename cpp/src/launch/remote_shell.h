@@ -10,7 +10,8 @@ namespace tandem::launch {
 // through all of them.
 std::string quoted_for_shell(const std::string& word);
 
-// Words between blanks; '…' and "…" keep blanks together. Throws Failure, which names `what`, for a quote without an end.
+// Words between blanks; '…' and "…" keep blanks together. Throws Failure, which names `what`, for a quote without an
+// end.
 std::vector<std::string> split_words(const std::string& text, const std::string& what);
 
 // What ssh to call and how: TANDEM_SSH ("ssh" where it is not set), then the words of --ssh-args.

@@ -156,7 +156,8 @@ void add_run_command(CLI::App& app, int* exit_code, std::vector<std::string> arg
       ->take_all();
   run->add_option("--remote-tandem", hosts.remote_tool, "where this tool is on them [at the same path as here]");
   run->add_option("--ssh-args", hosts.ssh_args, "words for ssh, as '-p 2222'; TANDEM_SSH names another program than ssh");
-  run->add_option("--host-discovery-script", hosts.discovery_script)->group("");
+  run->add_option("--host-discovery-script", hosts.discovery_script,
+                  "a command that prints HOST:SLOTS lines, asked every few seconds: hosts come while --nnodes MIN:MAX allows");
 
   run->add_option("--agent", flags->agent)->group("");
 

@@ -54,8 +54,11 @@ TEST(HostList, TakesHostsWithAndWithoutSlots) {
 }
 
 TEST(HostList, RefusesWhatIsNoHost) {
-  for (const char* list : {"", ",", "a,", "a,,b", "-oProxyCommand=x", "me@-x", "-l@a", "a b", "a;b", "$(a)", "a:0", "a:-1", "a:x", "a:",
-                           "a:99999999", "::1", "a:1:2", "[::1", "[::1]2", "@a", "a@", "`a`", "a\nb", "a|b", "a/b"}) {
+  for (const char* list : {"",      ",",     "a,",   "a,,b",   "-oProxyCommand=x",
+                           "me@-x", "-l@a",  "a b",  "a;b",    "$(a)",
+                           "a:0",   "a:-1",  "a:x",  "a:",     "a:99999999",
+                           "::1",   "a:1:2", "[::1", "[::1]2", "@a",
+                           "a@",    "`a`",   "a\nb", "a|b",    "a/b"}) {
     EXPECT_NE(failure_of([&] { parse_hosts(list); }), "") << list;
   }
   EXPECT_THAT(failure_of([] { parse_hosts("a:1,b,a:2"); }), HasSubstr("names a a second time"));
@@ -68,9 +71,12 @@ TEST(HostList, ReadsHostfilesOfHorovodAndOpenMpi) {
   const std::string path = folder.path() + "/hosts";
   write_text(path, "# ours\n a slots=2\t# fast\n\nb:4\r\nc max_slots=9 slots=3\nd");
   EXPECT_EQ(shown(read_hostfile(path)), "a=2 b=4 c=3 d=0 ");
-  const std::pair<const char*, const char*> wrong[] = {
-      {"a\nb slots=x\n", ":2: slots is x"}, {"a cores=2\n", ":1 has 'cores=2'"}, {"a 2\n", ":1 has '2'"},
-      {"a\n# b\na:2\n", ":3 names a a second time"}, {"a:2 slots=2\n", ":1 says twice"}, {"# none\n", "names no host"}};
+  const std::pair<const char*, const char*> wrong[] = {{"a\nb slots=x\n", ":2: slots is x"},
+                                                       {"a cores=2\n", ":1 has 'cores=2'"},
+                                                       {"a 2\n", ":1 has '2'"},
+                                                       {"a\n# b\na:2\n", ":3 names a a second time"},
+                                                       {"a:2 slots=2\n", ":1 says twice"},
+                                                       {"# none\n", "names no host"}};
   for (const auto& [text, why] : wrong) {
     write_text(path, text);
     EXPECT_THAT(failure_of([&] { read_hostfile(path); }), HasSubstr(why)) << text;
@@ -86,9 +92,10 @@ std::string echoed_by(const std::string& shell, const std::string& word) {
 }
 
 TEST(RemoteShell, QuotesEveryWord) {
-  for (const std::string word : {"plain", "", "a b", "it's", "'", "\\", "a\\'b", "$(touch x)", "`touch x`", "${HOME}", "!x", "~", "*",
-                                 "a;b&c|d>e", "\"", "#x", "\t", "-x", "ü"}) {
-    for (const char* shell : {"sh", "bash"}) EXPECT_EQ(echoed_by(shell, word), word.empty() ? "" : word + "\n") << shell << word;
+  for (const std::string word : {"plain", "", "a b", "it's", "'", "\\", "a\\'b", "$(touch x)", "`touch x`", "${HOME}",
+                                 "!x", "~", "*", "a;b&c|d>e", "\"", "#x", "\t", "-x", "ü"}) {
+    for (const char* shell : {"sh", "bash"})
+      EXPECT_EQ(echoed_by(shell, word), word.empty() ? "" : word + "\n") << shell << word;
   }
   EXPECT_NE(failure_of([] { quoted_for_shell("a\nb"); }), "");
   EXPECT_NE(failure_of([] { quoted_for_shell(std::string(1, '\0')); }), "");
@@ -98,15 +105,18 @@ TEST(RemoteShell, SplitsWordsAtBlanks) {
   EXPECT_THAT(split_words("  ssh -p 22\t-i '/a b/key' -o\"X=\"'y z' '' ", "it"),
               ElementsAre("ssh", "-p", "22", "-i", "/a b/key", "-oX=y z", ""));
   EXPECT_THAT(split_words(" ", "it"), IsEmpty());
-  EXPECT_THAT(failure_of([] { split_words("a 'b", "--ssh-args"); }), HasSubstr("--ssh-args is a 'b, where a quote has no end"));
+  EXPECT_THAT(failure_of([] { split_words("a 'b", "--ssh-args"); }),
+              HasSubstr("--ssh-args is a 'b, where a quote has no end"));
 }
 
 TEST(RemoteShell, TheUsersWordsComeFirstAndTheHostAfterAllOptions) {
   setenv("TANDEM_SSH", "my-ssh -4", 1);
   const auto command = ssh_command(ssh_words("-p 2222"), "me@a", "/opt/a b/tandem");
   unsetenv("TANDEM_SSH");
-  EXPECT_THAT(std::vector<std::string>(command.begin(), command.begin() + 4), ElementsAre("my-ssh", "-4", "-p", "2222"));
-  EXPECT_THAT(command, AllOf(Contains("BatchMode=yes"), Contains(StartsWith("ConnectTimeout=")), Contains(StartsWith("ServerAliveInterval="))));
+  EXPECT_THAT(std::vector<std::string>(command.begin(), command.begin() + 4),
+              ElementsAre("my-ssh", "-4", "-p", "2222"));
+  EXPECT_THAT(command, AllOf(Contains("BatchMode=yes"), Contains(StartsWith("ConnectTimeout=")),
+                             Contains(StartsWith("ServerAliveInterval="))));
   EXPECT_THAT(std::vector<std::string>(command.end() - 3, command.end()),
               ElementsAre("--", "me@a", "exec '/opt/a b/tandem' run --agent-setup"));
   EXPECT_EQ(ssh_words("").front(), "ssh");
@@ -120,7 +130,9 @@ class Pipes {
     close_writer();
   }
   int reader() const { return ends_[0]; }
-  void put(const std::string& bytes) { EXPECT_EQ(write(ends_[1], bytes.data(), bytes.size()), static_cast<ssize_t>(bytes.size())); }
+  void put(const std::string& bytes) {
+    EXPECT_EQ(write(ends_[1], bytes.data(), bytes.size()), static_cast<ssize_t>(bytes.size()));
+  }
   void close_writer() {
     if (ends_[1] >= 0) close(ends_[1]);
     ends_[1] = -1;
@@ -131,7 +143,8 @@ class Pipes {
 };
 
 TEST(AgentSetup, ArrivesWholeAndLeavesWhatFollows) {
-  const AgentSetup sent{"a", "/x y\n'", {{"NAME", "va\nlue"}, {"EMPTY", ""}}, {"run", "--", "sh", "", "\n", std::string("\0z", 2)}};
+  const AgentSetup sent{
+      "a", "/x y\n'", {{"NAME", "va\nlue"}, {"EMPTY", ""}}, {"run", "--", "sh", "", "\n", std::string("\0z", 2)}};
   Pipes pipes;
   pipes.put(encode(sent) + "15\n");
   const AgentSetup got = read_agent_setup(pipes.reader());
@@ -192,12 +205,16 @@ TEST(HostsPlan, IsThereForHostsAlone) {
 TEST(HostsPlan, SaysHowAgentsMeet) {
   const auto plan = plan_for_hosts(flags_for("localhost:3,127.0.0.1"));
   ASSERT_TRUE(plan);
-  EXPECT_THAT(plan->is_here, ElementsAre(true, true));
+  EXPECT_TRUE(is_here(plan->hosts[0]) && is_here(plan->hosts[1]));
+  EXPECT_FALSE(is_here({"somebody@localhost", 1})) << "another account";
+  EXPECT_FALSE(is_here({"no-such-host.invalid", 1}));
   EXPECT_THAT(plan->endpoint, testing::MatchesRegex("127\\.0\\.0\\.1:29[4-9][0-9][0-9]"));
   EXPECT_THAT(plan->run_id, Not("none"));
-  EXPECT_THAT(agent_flags(*plan, 0), AllOf(Contains("--nproc-per-node=3"), Contains("--nnodes=2:2"), Contains("--node-rank=0"),
-                                           Contains("--rdzv-conf=is_host=1"), Contains("--rdzv-endpoint=" + plan->endpoint)));
-  EXPECT_THAT(agent_flags(*plan, 1), AllOf(Contains("--nproc-per-node=1"), Contains("--node-rank=1"), Contains("--rdzv-conf=is_host=0")));
+  EXPECT_THAT(agent_flags(*plan, plan->hosts[0], 0),
+              AllOf(Contains("--nproc-per-node=3"), Contains("--nnodes=2:2"), Contains("--node-rank=0"),
+                    Contains("--rdzv-conf=is_host=1"), Contains("--rdzv-endpoint=" + plan->endpoint)));
+  EXPECT_THAT(agent_flags(*plan, plan->hosts[1], 1),
+              AllOf(Contains("--nproc-per-node=1"), Contains("--node-rank=1"), Contains("--rdzv-conf=is_host=0")));
   RunFlags more = flags_for("localhost:3,127.0.0.1,127.0.0.2", "1:2");
   more.rdzv_endpoint = "there:7";
   more.rdzv_conf = "join_timeout=3";
@@ -205,10 +222,12 @@ TEST(HostsPlan, SaysHowAgentsMeet) {
   more.nproc_per_node = "auto";
   const auto some = plan_for_hosts(more);
   EXPECT_EQ(some->hosts.size(), 2u);
-  EXPECT_THAT(agent_flags(*some, 1), AllOf(Contains("--nnodes=1:2"), Contains("--rdzv-endpoint=there:7"), Contains("--rdzv-id=mine"),
-                                           Contains("--rdzv-conf=join_timeout=3,is_host=0"), Contains("--nproc-per-node=auto")));
+  EXPECT_THAT(agent_flags(*some, some->hosts[1], 1),
+              AllOf(Contains("--nnodes=1:2"), Contains("--rdzv-endpoint=there:7"), Contains("--rdzv-id=mine"),
+                    Contains("--rdzv-conf=join_timeout=3,is_host=0"), Contains("--nproc-per-node=auto")));
   const auto one = plan_for_hosts(flags_for("localhost:2"));
-  EXPECT_THAT(agent_flags(*one, 0), AllOf(Contains("--standalone"), Contains("--nproc-per-node=2"), Not(Contains(HasSubstr("rdzv-end")))));
+  EXPECT_THAT(agent_flags(*one, one->hosts[0], 0),
+              AllOf(Contains("--standalone"), Contains("--nproc-per-node=2"), Not(Contains(HasSubstr("rdzv-end")))));
 }
 
 TEST(HostsPlan, RefusesWhatContradictsIt) {
@@ -217,10 +236,13 @@ TEST(HostsPlan, RefusesWhatContradictsIt) {
   EXPECT_THAT(failure_of([] { plan_for_hosts(flags_for("no-such-host.invalid,localhost")); }),
               AllOf(StartsWith("no-such-host.invalid"), HasSubstr("--rdzv-endpoint")));
   const std::pair<const char*, void (*)(RunFlags&)> wrong[] = {
-      {"--standalone", [](RunFlags& f) { f.standalone = true; }}, {"--node-rank", [](RunFlags& f) { f.node_rank = "0"; }},
-      {"--master-addr", [](RunFlags& f) { f.master_addr = "a"; }}, {"--local-addr", [](RunFlags& f) { f.local_addr = "a"; }},
-      {"--rdzv-backend static", [](RunFlags& f) { f.rdzv_backend = "static"; }}, {"--hostfile", [](RunFlags& f) { f.hosts.hostfile = "x"; }},
-      {"--host-discovery-script", [](RunFlags& f) { f.hosts.discovery_script = "x"; }},
+      {"--standalone", [](RunFlags& f) { f.standalone = true; }},
+      {"--node-rank", [](RunFlags& f) { f.node_rank = "0"; }},
+      {"--master-addr", [](RunFlags& f) { f.master_addr = "a"; }},
+      {"--local-addr", [](RunFlags& f) { f.local_addr = "a"; }},
+      {"--rdzv-backend static", [](RunFlags& f) { f.rdzv_backend = "static"; }},
+      {"--hostfile", [](RunFlags& f) { f.hosts.hostfile = "x"; }},
+      {"--host-discovery-script each name hosts", [](RunFlags& f) { f.hosts.discovery_script = "x"; }},
       {"-x (--export) has '1A'", [](RunFlags& f) { f.hosts.exports = {"1A"}; }},
       {"-x (--export) has 'A-B=c'", [](RunFlags& f) { f.hosts.exports = {"A-B=c"}; }},
       {"there is no such variable", [](RunFlags& f) { f.hosts.exports = {"TANDEM_NO_SUCH_VARIABLE"}; }}};
@@ -229,6 +251,10 @@ TEST(HostsPlan, RefusesWhatContradictsIt) {
     set(flags);
     EXPECT_THAT(failure_of([&] { plan_for_hosts(flags); }), HasSubstr(why));
   }
+  RunFlags discovers;
+  discovers.hosts.discovery_script = "x";
+  discovers.nnodes = "2";
+  EXPECT_THAT(failure_of([&] { plan_for_hosts(discovers); }), HasSubstr("needs --nnodes MIN:MAX"));
   for (auto set : {+[](RunFlags& f) { f.hosts.exports = {"PATH"}; }, +[](RunFlags& f) { f.hosts.ssh_args = "-4"; },
                    +[](RunFlags& f) { f.hosts.remote_tool = "/x"; }}) {
     RunFlags flags;
@@ -250,7 +276,9 @@ class HostsRun : public testing::Test {
     arguments.insert(arguments.begin(), "run");
     return arguments;
   }
-  Result run(const std::vector<std::string>& arguments) { return run_tool(run_words(arguments), {"TANDEM_SSH=" + ssh()}); }
+  Result run(const std::vector<std::string>& arguments) {
+    return run_tool(run_words(arguments), {"TANDEM_SSH=" + ssh()});
+  }
 
   TemporaryFolder folder_;
 };
@@ -267,10 +295,10 @@ std::vector<std::string> both(const std::vector<std::string>& more) {
 
 TEST_F(HostsRun, RanksLearnTheirPlacesAndGetFoldersVariablesAndArguments) {
   setenv("GREETING", "it's a \"b\" $HOME\nline", 1);
-  const Result result =
-      run(both({"-x", "GREETING", "-x", "OTHER=", "--env=OWN=1", "--role", "a b", "--", "sh", "-c",
-                "echo $RANK of $WORLD_SIZE local $LOCAL_RANK node $GROUP_RANK \"$ROLE_NAME\" $OWN ${OTHER-none} in $PWD; echo \"$GREETING$1\"",
-                "-", "'$(x)'"}));
+  const Result result = run(both({"-x", "GREETING", "-x", "OTHER=", "--env=OWN=1", "--role", "a b", "--", "sh", "-c",
+                                  "echo $RANK of $WORLD_SIZE local $LOCAL_RANK node $GROUP_RANK \"$ROLE_NAME\" $OWN "
+                                  "${OTHER-none} in $PWD; echo \"$GREETING$1\"",
+                                  "-", "'$(x)'"}));
   unsetenv("GREETING");
   ASSERT_EQ(result.code, 0) << result.err;
   const std::string here = std::filesystem::current_path();
@@ -291,7 +319,8 @@ TEST_F(HostsRun, VariablesOfTorchrunsReachAllAgents) {
 
 TEST_F(HostsRun, AFailureAnywhereEndsAllWithItsCode) {
   for (const char* rank : {"0", "2"}) {
-    const Result result = run(both({"--", "sh", "-c", std::string("if [ $RANK = ") + rank + " ]; then echo no paper >&2; exit 7; fi; sleep 100"}));
+    const Result result = run(both(
+        {"--", "sh", "-c", std::string("if [ $RANK = ") + rank + " ]; then echo no paper >&2; exit 7; fi; sleep 100"}));
     EXPECT_EQ(result.code, 7) << result.err;
     EXPECT_THAT(result.err, AllOf(HasSubstr(std::string("rank ") + rank + " (pid "), EndsWith("tandem:   no paper\n")));
   }
@@ -305,7 +334,8 @@ TEST_F(HostsRun, OneThatCannotBeStartedIsNamedAndEndsTheOthers) {
   };
   const Result missing = with({"--remote-tandem", "/no such/tandem"});
   EXPECT_EQ(missing.code, 127) << missing.err;
-  EXPECT_THAT(missing.err, AllOf(HasSubstr("elsewhere.invalid cannot run /no such/tandem"), HasSubstr("--remote-tandem")));
+  EXPECT_THAT(missing.err,
+              AllOf(HasSubstr("elsewhere.invalid cannot run /no such/tandem"), HasSubstr("--remote-tandem")));
   write_text(ssh(), "#!/bin/sh\necho Permission denied >&2\nexit 255\n");
   const Result refused = with({});
   EXPECT_EQ(refused.code, 255) << refused.err;
@@ -317,7 +347,8 @@ TEST_F(HostsRun, OneThatCannotBeStartedIsNamedAndEndsTheOthers) {
 
 TEST_F(HostsRun, AFolderThatIsNotThereIsNamed) {
   TemporaryFolder folder;
-  write_text(ssh(), "#!/bin/sh\nrmdir " + folder.path() + "/work\nwhile [ \"$1\" != -- ]; do shift; done\nexec sh -c \"$3\"\n");
+  write_text(ssh(), "#!/bin/sh\nrmdir " + folder.path() +
+                        "/work\nwhile [ \"$1\" != -- ]; do shift; done\nexec sh -c \"$3\"\n");
   mkdir((folder.path() + "/work").c_str(), 0755);
   Tool tool({"run", "-H", "elsewhere.invalid", "true"}, Tool::Screen::kPipes, {"TANDEM_SSH=" + ssh()},
             {"sh", "-c", "cd " + folder.path() + "/work; exec \"$@\"", "sh"});
@@ -348,11 +379,37 @@ TEST_F(HostsRun, NobodyIsLeftWhenItIsKilled) {
   }
 }
 
+TEST_F(HostsRun, BeginsWithTheHostsThatACommandNamesAndSaysWhyItNamesNone) {
+  const std::vector<std::string> flags = {"--nnodes", "1:2", "--rdzv-conf", "last_call_timeout=20",
+                                          "--host-discovery-script"};
+  auto with = [&](const std::string& script) {
+    std::vector<std::string> words = flags;
+    words.insert(words.end(), {script, "--", "sh", "-c", "echo $RANK of $WORLD_SIZE"});
+    return run(words);
+  };
+  const Result both_found = with("echo 127.0.0.1:2; echo localhost");
+  EXPECT_EQ(both_found.code, 0) << both_found.err;
+  EXPECT_THAT(both_found.out, AllOf(HasSubstr("0 of 3"), HasSubstr("1 of 3"), HasSubstr("2 of 3")));
+  const Result failing = with("exit 3");
+  EXPECT_EQ(failing.code, 1);
+  EXPECT_THAT(failing.err, HasSubstr("--host-discovery-script exit 3: it exits with code 3"));
+  EXPECT_THAT(with("echo -x").err, HasSubstr("'-x', which is no host"));
+}
+
+TEST_F(HostsRun, ASignalEndsOneThatWaitsForHosts) {
+  const std::string asked = folder_.path() + "/asked";
+  Tool tool({"run", "--nnodes", "1:2", "--host-discovery-script", "touch " + asked, "true"});
+  ASSERT_TRUE(eventually([&] { return access(asked.c_str(), F_OK) == 0; }));
+  tool.send(SIGTERM);
+  EXPECT_EQ(tool.wait(), 128 + SIGTERM);
+}
+
 TEST_F(HostsRun, GoesOnWithTheLeastNumberOfHosts) {
   // The second agent is lost once the ranks are there.
-  const std::vector<std::string> words = both({"--nnodes", "1:2", "--rdzv-conf", "last_call_timeout=20", "--", "sh", "-c",
-                                         "if [ $RANK = 2 ]; then kill -9 $(cat /proc/$PPID/stat | cut -d' ' -f4); sleep 1; fi; "
-                                         "[ $RANK = 2 ] || { sleep 1; echo done; }"});
+  const std::vector<std::string> words =
+      both({"--nnodes", "1:2", "--rdzv-conf", "last_call_timeout=20", "--", "sh", "-c",
+            "if [ $RANK = 2 ]; then kill -9 $(cat /proc/$PPID/stat | cut -d' ' -f4); sleep 1; fi; "
+            "[ $RANK = 2 ] || { sleep 1; echo done; }"});
   const Result result = run(words);
   EXPECT_EQ(result.code, 0) << result.err;
   EXPECT_THAT(result.out, AllOf(HasSubstr("[0] done"), HasSubstr("[1] done")));
