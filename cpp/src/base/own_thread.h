@@ -16,10 +16,12 @@ namespace tandem {
 template <typename Body>
 std::thread start_own_thread(const char* name, Body&& body) {
   sigset_t blocked, before;
+  pthread_sigmask(SIG_SETMASK, nullptr, &before);
   sigfillset(&blocked);
   for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP}) sigdelset(&blocked, fault);
-  sigdelset(&blocked, stack_signal());
-  pthread_sigmask(SIG_SETMASK, &blocked, &before);
+  // A program that blocks it everywhere takes it in a way of its own.
+  if (!sigismember(&before, stack_signal())) sigdelset(&blocked, stack_signal());
+  pthread_sigmask(SIG_SETMASK, &blocked, nullptr);
   std::thread thread;
   try {
     thread = std::thread(std::forward<Body>(body));

@@ -77,15 +77,17 @@ std::vector<Host> parse_hosts(const std::string& list) {
   return hosts;
 }
 
-std::vector<Host> parse_host_lines(std::istream& text, const std::string& name_of_text) {
+std::vector<Host> parse_host_lines(std::istream& given, const std::string& name_of_text) {
+  std::string whole(kLongestHostfile + 1, '\0');
+  given.read(whole.data(), static_cast<std::streamsize>(whole.size()));
+  whole.resize(static_cast<std::size_t>(given.gcount()));
+  if (whole.size() > kLongestHostfile) throw Failure(name_of_text + " is larger than 8 MiB, and so no list of hosts");
+  std::istringstream text(whole);
   std::vector<Host> hosts;
   std::set<std::string> seen;
-  std::size_t size = 0;
   int number = 0;
   for (std::string line; std::getline(text, line);) {
     const std::string where = name_of_text + ":" + std::to_string(++number);
-    size += line.size();
-    if (size > kLongestHostfile) throw Failure(name_of_text + " is larger than 8 MiB, and so no list of hosts");
     std::istringstream words(line.substr(0, line.find('#')));
     std::string word;
     if (!(words >> word)) continue;

@@ -37,6 +37,7 @@ constexpr std::chrono::seconds kForReports{3};
 constexpr std::chrono::seconds kForAgents{10};
 // After a failure a host that is found again gets no agent for so long.
 constexpr std::chrono::seconds kNotAgain{60};
+constexpr int kMostRounds = 4;  // of signals to agents that do not end
 
 // As the user calls it, where that is true: a path through links may be the one that is the same on all machines.
 std::string working_folder() {
@@ -72,7 +73,7 @@ class HostsLaunch {
     consoles_.err().finish();
     consoles_.flush();
     // Agents that were told of a signal end well.
-    return ending_.first() ? 128 + ending_.first() : code_;
+    return ending_.first() ? 128 + ending_.first() : code_ != 0 ? code_ : code_of_ended_;
   }
 
  private:
@@ -107,7 +108,13 @@ class HostsLaunch {
     if (!plan_.hosts.empty()) return add(*found);
     if (found->size() >= static_cast<std::size_t>(plan_.least)) {
       settle(plan_, std::move(*found));
-      start_all();
+      try {
+        start_all();
+      } catch (const Failure& failure) {
+        code_ = failure.exit_code();
+        cause_ = failure.what();
+        tell_all_to_end(SIGTERM);
+      }
     } else if (!std::exchange(waits_, true)) {
       consoles_.say("waiting for hosts: of " + std::to_string(plan_.least) + " there are " +
                     std::to_string(found->size()));
@@ -125,8 +132,13 @@ class HostsLaunch {
       if (running >= plan_.most || std::ranges::any_of(agents_, is_of_host) || failed_at_.contains(host.login))
         continue;
       consoles_.say(host.login + " is there, and gets an agent");
-      start(host, -1);
-      ++running;
+      try {
+        start(host, -1);
+        ++running;
+      } catch (const Failure& failure) {  // the others go on
+        consoles_.say(failure.what());
+        failed_at_[host.login] = now;
+      }
     }
   }
 
@@ -136,7 +148,7 @@ class HostsLaunch {
   }
 
   bool finished() {
-    if (!all_ended()) return false;
+    if (!all_ended() && rounds_ < kMostRounds) return false;  // one that no signal ends is left
     for (auto& agent : agents_) agent->serve();
     return (consoles_.out.pending() == 0 && consoles_.own_err.pending() == 0) || is_cut_off_;
   }
@@ -202,7 +214,8 @@ class HostsLaunch {
         for (auto& agent : agents_) agent->let_go();
         break;
       case Phase::kLetGo:
-        for (auto& agent : agents_) agent->end();
+        for (auto& agent : agents_) rounds_ == 0 ? agent->end() : agent->kill_now();
+        ++rounds_;
         break;
     }
   }
@@ -227,9 +240,10 @@ class HostsLaunch {
   }
 
   void on_failure(const RemoteAgent& agent) {
+    const std::string why = agent.speaks_for_itself() ? "" : agent.why_it_failed(plan_.remote_tool);
+    if (why.empty() && code_of_ended_ == 0) code_of_ended_ = agent.code();
     if (is_done_) return;
     failed_at_[agent.host()] = Clock::now();
-    const std::string why = agent.speaks_for_itself() ? "" : agent.why_it_failed(plan_.remote_tool);
     const auto is_well = [](const auto& one) { return one->running() || one->code() == 0; };
     const bool go_on = phase_ == Phase::kRunning && !all_ended() &&
                        std::ranges::count_if(agents_, is_well) >= plan_.least &&
@@ -270,6 +284,8 @@ class HostsLaunch {
   Phase phase_ = Phase::kRunning;
   Clock::time_point deadline_ = Clock::time_point::max();
   int code_ = 0;
+  int rounds_ = 0;
+  int code_of_ended_ = 0;    // of the first that failed once its training was over: the others did not care
   std::string cause_;        // of the job's end, to be said last
   bool is_cut_off_ = false;  // what the reader of the output did not take is lost
 };

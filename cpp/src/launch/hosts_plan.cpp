@@ -96,6 +96,10 @@ std::string endpoint_of(const HostsPlan& plan) {
         if (address.empty()) address = net::local_address_towards({remote, 22});
       }
     }
+    // Of hosts that come later none is known yet: any address of this machine that is not its own alone.
+    for (const std::string& own : own_addresses()) {
+      if (address.empty() && !all_here && !net::is_loopback(own) && own.find(':') == std::string::npos) address = own;
+    }
     if (address.empty()) address = all_here ? "127.0.0.1" : host_name();
   } else if (const auto known = addresses_of(plan.hosts.front().name()); !known.empty()) {
     address = known.front();
@@ -122,7 +126,7 @@ std::pair<std::string, std::string> export_of(const std::string& text) {
   const std::string name = text.substr(0, equals);
   const bool is_name = !name.empty() && !std::isdigit(static_cast<unsigned char>(name.front())) &&
                        std::ranges::all_of(name, [](unsigned char c) { return std::isalnum(c) || c == '_'; });
-  if (!is_name) throw Failure("-x (--export) has '" + text + "', but has to be a variable's NAME, or NAME=VALUE");
+  if (!is_name) throw Failure("-x (--export) has '" + name + "', but has to be a variable's NAME, or NAME=VALUE");
   if (equals != std::string::npos) return {name, text.substr(equals + 1)};
   const char* value = std::getenv(name.c_str());
   if (!value)

@@ -21,7 +21,13 @@ constexpr char kPrintsOwn = '+', kPrintsNothing = '-';
 [[noreturn]] void become_asker(pid_t pid, pid_t parent, const std::string& answers, const std::string& log, int pipe) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent) _exit(1);
-  const ThreadStacks stacks = read_thread_stacks(pid, answers);
+  // What unwound from here would clean up after the supervisor that this was.
+  ThreadStacks stacks;
+  try {
+    stacks = read_thread_stacks(pid, answers);
+  } catch (...) {
+    _exit(1);
+  }
   const Descriptor file = open_file(log.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0644);
   if (file.valid()) write_all(file.get(), stacks.text.data(), stacks.text.size());
   const bool is_short = stacks.short_text != stacks.text;

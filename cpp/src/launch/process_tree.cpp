@@ -13,7 +13,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
-#include <iterator>
 #include <map>
 #include <memory>
 
@@ -34,7 +33,8 @@ bool same(const Process& a, const Process& b) {
 
 std::optional<Process> read_process(pid_t pid) {
   std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  std::string text;
+  std::getline(file, text, '\0');  // an end of the process meanwhile is no exception, as it is for an iterator
   // The name may hold anything, newlines and parentheses too: fields are counted from the last parenthesis.
   const std::size_t name_end = text.rfind(')');
   if (name_end == std::string::npos) return std::nullopt;

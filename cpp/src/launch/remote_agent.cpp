@@ -97,7 +97,12 @@ void RemoteAgent::let_go() {
 
 void RemoteAgent::end() {
   let_go();
-  if (running()) kill(pid_, SIGTERM);
+  if (running()) kill(-pid_, SIGTERM);  // a program in front of ssh, too
+}
+
+void RemoteAgent::kill_now() {
+  let_go();
+  if (running()) kill(-pid_, SIGKILL);
 }
 
 void RemoteAgent::write_some() {

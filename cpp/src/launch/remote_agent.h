@@ -39,6 +39,8 @@ class RemoteAgent {
   void let_go();
   // ssh as well; the agent then ends by itself.
   void end();
+  // What ignores that, or is stopped.
+  void kill_now();
 
   void add_polled(std::vector<pollfd>* polled) const;
   // Passes on what there is, both ways.

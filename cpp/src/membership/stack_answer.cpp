@@ -76,6 +76,8 @@ void write_stack(int, siginfo_t*, void* context) {
 
 bool is_free(int signal) {
   struct sigaction now {}, next {};
+  sigset_t blocked;
+  if (pthread_sigmask(SIG_SETMASK, nullptr, &blocked) != 0 || sigismember(&blocked, signal)) return false;
   if (sigaction(signal, nullptr, &now) != 0) return false;
   if (now.sa_handler == SIG_DFL) return true;
   // A runtime that handles all signals alike has no use for this one.

@@ -162,13 +162,15 @@ void Session::commit(const CheckpointContent& content) {
 void Session::Parts::check_parameters(const CheckpointContent& content) {
   if (options.check_every == 0 || !group || group->size() == 1 || steps == 0 || steps % options.check_every != 0) return;
   const ParameterHashes hashes(content);
+  // A GPU's are read by now: only then it is known what became of the collectives that they come from.
+  if (const auto failure = group->failure()) throw *failure;
   const auto difference = hashes.compare(group->all_gather_bytes(hashes.encode()));
   if (!difference) return;
   const std::string what = "after step " + std::to_string(steps) + " " + difference->text;
   is_wrong = std::ranges::find(difference->wrong, group->rank()) != difference->wrong.end();
   if (!is_wrong) {
     put_out = what;
-    throw Error(ErrorCode::kDataLoss, what + "; they go on without it");
+    throw Error(ErrorCode::kDataLoss, what + (agent ? "; they go on without it" : "; the training ends"));
   }
   throw Error(ErrorCode::kDataLoss, what + (difference->has_majority
                                                 ? "; this process is one that computes wrongly, or whose memory does not keep what it is given, "
@@ -208,6 +210,7 @@ void Session::Parts::write_checkpoint() {
 bool Session::meet() { return parts_->meet(); }
 
 bool Session::Parts::meet() {
+  put_out.clear();
   if (!has_content) invalid("an elastic session needs a commit() of what training begins with before it can meet()");
   if (!agent) return meet_alone();
   std::string reason = failure.empty() ? "its training was ended" : failure;
