@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -105,12 +106,32 @@ func training(ctx context.Context, seed uint64, harm func(job *elastic.Job) erro
 
 func harmless(*elastic.Job) error { return nil }
 
+// up is there once a process is about to train.
+func up(member string) string { return filepath.Join(os.Getenv("FOLDER"), "up."+member) }
+
+// awaitSpare returns when the process that SPARE names waits to be needed, most likely: a busy machine starts it late.
+func awaitSpare() {
+	spare := os.Getenv("SPARE")
+	for range 1000 {
+		if _, err := os.Stat(up(spare)); spare == "" || err == nil {
+			break
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	if spare != "" {
+		time.Sleep(300 * time.Millisecond)
+	}
+}
+
 // trainChild does itself harm once, as HARM says: "kill 1 7" for the process that the launcher started second, in step 7.
 func trainChild(ctx context.Context) error {
 	var kind string
 	var member, step int
 	fmt.Sscan(os.Getenv("HARM"), &kind, &member, &step)
 	once := filepath.Join(os.Getenv("FOLDER"), "once")
+	if err := os.WriteFile(up(os.Getenv("TANDEM_MEMBER")), nil, 0o644); err != nil {
+		return err
+	}
 	values, outcome, err := training(ctx, 1, func(job *elastic.Job) error {
 		if kind == "leave" {
 			time.Sleep(10 * time.Millisecond) // or it is over before anybody could leave
@@ -125,6 +146,7 @@ func trainChild(ctx context.Context) error {
 		}
 		switch kind {
 		case "kill":
+			awaitSpare()
 			syscall.Kill(os.Getpid(), syscall.SIGKILL)
 			select {}
 		case "panic":
@@ -161,7 +183,11 @@ func launched(t *testing.T, harm, backend string, flags ...string) (values []str
 	if tool == "" {
 		t.Skip("TANDEM_TOOL does not name the launcher: run it by ctest -R go.test")
 	}
-	child := testmain.Command(t, "train", "HARM="+harm, "FOLDER="+t.TempDir(), "BACKEND="+backend, "OMP_NUM_THREADS=1")
+	spare := ""
+	if slices.Contains(flags, "--spares") {
+		spare = "2" // of two ranks
+	}
+	child := testmain.Command(t, "train", "HARM="+harm, "FOLDER="+t.TempDir(), "BACKEND="+backend, "SPARE="+spare, "OMP_NUM_THREADS=1")
 	command := exec.CommandContext(t.Context(), tool, append(append([]string{"run"}, flags...), "--no-prefix", "--", child.Path)...)
 	command.Env = child.Env
 	text, err := command.CombinedOutput()

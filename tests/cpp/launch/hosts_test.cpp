@@ -244,7 +244,7 @@ TEST(HostsPlan, RefusesWhatContradictsIt) {
       {"--hostfile", [](RunFlags& f) { f.hosts.hostfile = "x"; }},
       {"--host-discovery-script each name hosts", [](RunFlags& f) { f.hosts.discovery_script = "x"; }},
       {"-x (--export) has '1A'", [](RunFlags& f) { f.hosts.exports = {"1A"}; }},
-      {"-x (--export) has 'A-B=c'", [](RunFlags& f) { f.hosts.exports = {"A-B=c"}; }},
+      {"-x (--export) has 'A-B'", [](RunFlags& f) { f.hosts.exports = {"A-B=c"}; }},
       {"there is no such variable", [](RunFlags& f) { f.hosts.exports = {"TANDEM_NO_SUCH_VARIABLE"}; }}};
   for (const auto& [why, set] : wrong) {
     RunFlags flags = flags_for("localhost");

@@ -71,6 +71,16 @@ bool first_to(const std::string& name) {
   return file >= 0;
 }
 
+// AWAIT=MEMBER: until that process waits to be needed, most likely. A busy machine starts it late.
+void await_member() {
+  const std::string awaited = setting("AWAIT", "");
+  if (awaited.empty()) return;
+  for (int i = 0; i < 1000 && access((folder + "/waits." + awaited).c_str(), F_OK) != 0; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  std::this_thread::sleep_for(std::chrono::milliseconds(300));
+}
+
 // FAULTS that are due in this step.
 void harm(const std::string& where, tandem::elastic::Context& context) {
   std::istringstream all(setting("FAULTS", ""));
@@ -81,6 +91,7 @@ void harm(const std::string& where, tandem::elastic::Context& context) {
     if (place != where || std::stoll(one.substr(at + 1, slash - at - 1)) != context.steps()) continue;
     if (one.substr(slash + 1) != member || !first_to(one.substr(0, at) + "." + std::to_string(context.steps()) + "." + member)) continue;
     const std::string what = kind.substr(0, kind.find('-'));
+    await_member();
     if (what == "kill") raise(SIGKILL);
     if (what == "segv") {
       signal(SIGSEGV, SIG_DFL);
@@ -151,6 +162,7 @@ int train() {
 
   const std::int64_t steps = number("STEPS", 40);
   const auto pause = std::chrono::milliseconds(number("PAUSE", 5));
+  std::ofstream(folder + "/waits." + member) << std::endl;
   const auto outcome = tandem::elastic::run(
       state,
       [&](tandem::elastic::Context& context) {

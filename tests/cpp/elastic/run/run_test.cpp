@@ -52,7 +52,7 @@ TEST_P(OnBackend, GoesOnWithoutALostRank) {
 
 TEST_P(OnBackend, ASpareTakesTheLostRanksPlaceWithTheSameBits) {
   const Words dropout = settings({"DROPOUT=0.3"});
-  Training training({"-n", "2", "--spares", "1"}, joined(dropout, {"FAULTS=kill-backward@15/0"}));
+  Training training({"-n", "2", "--spares", "1"}, joined(dropout, {"FAULTS=kill-backward@15/0", "AWAIT=2"}));
   EXPECT_EQ(training.wait(), 0) << training.said();
   // The other one may have had the sum of step 16 when rank 0 went.
   EXPECT_THAT(training.said(), AnyOf(HasSubstr("now 2 ranks, from step 12 on"), HasSubstr("now 2 ranks, from step 16 on")));
@@ -125,7 +125,7 @@ TEST_P(ElasticOnGpu, GoesOnWithoutALostRank) {
 
 TEST_P(ElasticOnGpu, ASpareTakesTheLostRanksPlaceWithTheSameBits) {
   const Words dropout = settings({"DROPOUT=0.3"});
-  Training training({"-n", "2", "--spares", "1"}, joined(dropout, {"FAULTS=kill-backward@15/0"}));
+  Training training({"-n", "2", "--spares", "1"}, joined(dropout, {"FAULTS=kill-backward@15/0", "AWAIT=2"}));
   EXPECT_EQ(training.wait(), 0) << training.said();
   EXPECT_EQ(training.result(0), training.result(1));
   EXPECT_EQ(training.result(0), undisturbed({"-n", "2"}, dropout));
@@ -149,7 +149,7 @@ TEST(Elastic, ARankLeavesBetweenTwoSteps) {
 
 // The one that leaves is the only one that has what was learned: it hands that over first.
 TEST(Elastic, TheLastRankLeavesToASpareThatGoesOn) {
-  Training training({"-n", "1", "--spares", "1"}, {"FAULTS=leave-step@9/0", "PAUSE=20"});
+  Training training({"-n", "1", "--spares", "1"}, {"FAULTS=leave-step@9/0", "PAUSE=20", "AWAIT=1"});
   EXPECT_EQ(training.wait(), 0) << training.said();
   EXPECT_THAT(training.tool().out(), HasSubstr("[0] left"));
   EXPECT_EQ(training.times(1), 1);
@@ -245,7 +245,7 @@ TEST_P(OnBackend, WhoHasOtherParametersIsNamedAndPutOut) {
 }
 
 TEST_P(OnBackend, ASpareTakesThePlaceOfWhoComputesWrongly) {
-  Training training({"-n", "3", "--spares", "1"}, settings({"FAULTS=corrupt-forward@10/1", "CHECK_EVERY=4"}));
+  Training training({"-n", "3", "--spares", "1"}, settings({"FAULTS=corrupt-forward@10/1", "CHECK_EVERY=4", "AWAIT=3"}));
   EXPECT_EQ(training.wait(), 0) << training.said();
   EXPECT_THAT(training.said(), HasSubstr("now 3 ranks, from step 8 on"));
   expect_close(training.result(), undisturbed({"-n", "1"}, settings({})));
