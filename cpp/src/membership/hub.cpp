@@ -249,9 +249,7 @@ void Hub::arrive(Node& node, const Arrive& said, Time now) {
     begin.first_rank = next_slot_;
     begin.epoch = epoch();
     begin_one(node, begin, next_slot_, now);
-    return;
   }
-  if (arrived_ >= options_.least_nodes && !last_call_until_) last_call_until_ = now + options_.last_call;
 }
 
 // As one of the nodes that are there; null: this one.
@@ -275,11 +273,9 @@ void Hub::uncount(Node& node) {
 
 void Hub::look_whether_all_are_there(Time now) {
   if (begin_ || !refusal_.empty()) return;
-  if (arrived_ >= options_.most_nodes || (last_call_until_ && now >= *last_call_until_) ||
-      (options_.least_nodes == 1 && options_.last_call.count() == 0)) {
+  if (!last_call_until_ && arrived_ >= options_.least_nodes) last_call_until_ = now + options_.last_call;
+  if (arrived_ >= options_.most_nodes || (last_call_until_ && now >= *last_call_until_)) {
     begin_all(now);
-  } else if (arrived_ == 1 && options_.least_nodes == 1 && !last_call_until_) {
-    last_call_until_ = now + options_.last_call;
   } else if (arrived_ < options_.least_nodes && now >= join_until_) {
     refusal_ = "of " + std::to_string(options_.least_nodes) + " nodes " + std::to_string(arrived_) + " came within " +
                std::to_string(std::chrono::duration_cast<std::chrono::seconds>(options_.join).count()) + " s";
@@ -375,10 +371,10 @@ void Hub::look_whether_too_few() {
   events_.push_back(event);
 }
 
-void Hub::tell_nodes(const NodeMessage& message, const Node* but) {
+void Hub::tell_nodes(const NodeMessage& message) {
   const std::string bytes = encode_node(message);
   for (Node& node : nodes_) {
-    if (&node != but && node.said) node.link.send(bytes);
+    if (node.said) node.link.send(bytes);
   }
 }
 

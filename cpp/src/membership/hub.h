@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <functional>
 #include <list>
-#include <map>
 #include <set>
 #include <optional>
 #include <string>
@@ -91,7 +90,7 @@ class Hub final : public Membership {
   void look_whether_too_few();
   std::string why_not(const Arrive& said, bool* for_good) const;
   void route();
-  void tell_nodes(const NodeMessage& message, const Node* but = nullptr);
+  void tell_nodes(const NodeMessage& message);
   Node* node_of(Member member);
   std::string place_of(const Node& node) const;
 

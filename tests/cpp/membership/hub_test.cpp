@@ -5,7 +5,6 @@
 #include <sys/socket.h>
 
 #include <deque>
-#include <thread>
 
 #include "membership/link.h"
 #include "membership/node.h"

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <memory>
@@ -219,9 +220,14 @@ TEST_F(PlainNodes, ALostNodeEndsTheOthers) {
 TEST_F(PlainNodes, AProgramThatOneCannotStartEndsTheOthers) {
   auto first = run("2", "sleep 100");
   ASSERT_TRUE(eventually([&] { return !net::is_refused(place()); }));
-  Tool second(joined(joined({"run"}, flags("2", {})), {"--env", "A=1", "--", "/bin/sh", "-c", "kill -9 $PPID"}));
-  EXPECT_EQ(first->wait(), 1) << first->err();
-  second.wait();
+  const TemporaryFolder folder;
+  const std::string program = folder.path() + "/program";
+  launch::write_text(program, "no program");
+  ASSERT_EQ(chmod(program.c_str(), 0755), 0);
+  Tool second(joined(joined({"run"}, flags("2", {})), {"--", program}));
+  EXPECT_EQ(second.wait(), 126) << second.err();
+  EXPECT_EQ(first->wait(), 126) << first->err();
+  EXPECT_THAT(first->err(), HasSubstr("cannot run " + program));
 }
 
 TEST_F(PlainNodes, ALaterOneThatFailsDoesNotEndATraining) {
