@@ -15,7 +15,7 @@ ROOMS = {
     "models": {"nn"}, "weights": {"optim"}, "checkpoint": {"comm", "weights"}, "exported": {"nn", "weights"},
     "comm": {"memory", "trace"}, "nccl": {"comm"}, "ddp": {"comm", "nn", "optim", "trace"},
     "profiler": {"comm", "trace"}, "pipeline": {"comm"}, "rpc": {"comm"}, "membership": set(), "elastic": {"comm", "data", "checkpoint", "membership", "optim", "weights"},
-    "launch": {"membership", "comm", "data", "trace"},
+    "etcd": {"membership"}, "launch": {"etcd", "membership", "comm", "data", "trace"},
 }
 # The tool offers the commands of these rooms; a public header without a source of its name belongs to none.
 NO_ROOM = ""

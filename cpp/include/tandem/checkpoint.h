@@ -75,6 +75,9 @@ struct CheckpointRequest {
 struct CheckpointOptions {
   std::size_t keep = 3;                      // how many stay: of the newest; 0: all
   std::shared_ptr<ProcessGroup> group = {};  // whose ranks save and load together, in a folder that all of them see
+  // Asked by rank 0 before a save changes anything, and before the checkpoint gets its name. Where it says no, the save is
+  // passed over, on all ranks and without an error. Empty: always.
+  std::function<bool()> permits = {};
 };
 
 // The checkpoints of one training. One object a folder at a time writes. With a group, all ranks make the same calls in

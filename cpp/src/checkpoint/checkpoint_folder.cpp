@@ -74,14 +74,14 @@ const std::string& CheckpointFolder::path() const {
 
 void CheckpointFolder::save(std::int64_t step, const CheckpointContent& content) {
   parts_->finish();
-  checkpoint::save(parts_->folder, parts_->ranks, parts_->options.keep, step,
+  checkpoint::save(parts_->folder, parts_->ranks, parts_->options, step,
                    [&]() -> const CheckpointContent& { return content; });
 }
 
 void CheckpointFolder::save(std::int64_t step, const Make& content) {
   parts_->finish();
   std::optional<CheckpointContent> made;
-  checkpoint::save(parts_->folder, parts_->ranks, parts_->options.keep, step, [&]() -> const CheckpointContent& {
+  checkpoint::save(parts_->folder, parts_->ranks, parts_->options, step, [&]() -> const CheckpointContent& {
     if (!made) made = content();
     return *made;
   });
@@ -118,7 +118,7 @@ void CheckpointFolder::save_async(std::int64_t step, const Make& content) {
     if (!parts.own_group) throw;
   }
   parts.background->start([&parts, copy, unable, step] {
-    checkpoint::save(parts.folder, Ranks(parts.own_group.get(), /*named=*/true), parts.options.keep, step,
+    checkpoint::save(parts.folder, Ranks(parts.own_group.get(), /*named=*/true), parts.options, step,
                      [&]() -> const CheckpointContent& {
                        if (unable) std::rethrow_exception(unable);
                        return *copy;

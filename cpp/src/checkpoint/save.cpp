@@ -15,6 +15,8 @@ namespace tandem::checkpoint {
 
 namespace {
 
+constexpr const char* kPassedOver = "passed over";
+
 // Each block is written while the checksum still has it in the core's cache.
 std::uint32_t append(AtomicFile& file, const void* data, std::size_t size) {
   std::uint32_t crc = 0;
@@ -116,32 +118,41 @@ void write_manifest(const std::string& folder, std::int64_t step, const std::vec
 
 }  // namespace
 
-void save(const Folder& folder, const Ranks& ranks, std::size_t keep, std::int64_t step,
+void save(const Folder& folder, const Ranks& ranks, const CheckpointOptions& options, std::int64_t step,
           const std::function<const CheckpointContent&()>& content) {
   if (step < 0) invalid("a checkpoint's step is counted from 0, not " + std::to_string(step));
   const std::string place = folder.unfinished(step);
   std::string failed = " was not saved: ";
+  // Of rank 0, as all ranks hear it.
+  const auto is_permitted = [&] { return ranks.rank() != 0 || !options.permits || options.permits(); };
   try {
-    ranks.together([&]() -> std::string {
+    const auto begins = ranks.together([&]() -> std::string {
       const CheckpointContent& mine = content();
+      if (!is_permitted()) return kPassedOver;
       if (ranks.rank() == 0) {
         check_values(mine.values);
         folder.begin(step);
       }
       return {};
     });
+    if (begins[0] == kPassedOver) return;
     const auto records = ranks.together([&] { return format_files(write_files(place, ranks, content())); });
     failed = " may not have been saved: ";  // where a rank is lost now
-    ranks.together([&]() -> std::string {
+    const auto ends = ranks.together([&]() -> std::string {
       if (ranks.rank() == 0) {
         write_manifest(place, step, records, content().values);
+        if (!is_permitted()) return kPassedOver;
         folder.publish(step);
       }
       return {};
     });
+    if (ends[0] == kPassedOver) {
+      if (ranks.rank() == 0) folder.discard(step);
+      return;
+    }
     failed = " is saved, but older ones could not be removed: ";
     ranks.together([&]() -> std::string {
-      if (ranks.rank() == 0) folder.prune(keep);
+      if (ranks.rank() == 0) folder.prune(options.keep);
       return {};
     });
   } catch (const Error& error) {

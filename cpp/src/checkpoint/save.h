@@ -12,7 +12,7 @@
 namespace tandem::checkpoint {
 
 // Throws on all ranks where any failed; what `content` throws is a failure of its rank.
-void save(const Folder& folder, const Ranks& ranks, std::size_t keep, std::int64_t step,
+void save(const Folder& folder, const Ranks& ranks, const CheckpointOptions& options, std::int64_t step,
           const std::function<const CheckpointContent&()>& content);
 
 }  // namespace tandem::checkpoint

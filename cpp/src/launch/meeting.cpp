@@ -1,16 +1,12 @@
 #include "launch/meeting.h"
 
-#include <fcntl.h>
-#include <netdb.h>
 #include <poll.h>
-#include <signal.h>
 #include <sys/socket.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <cmath>
-#include <cstdio>
 #include <cstring>
 #include <optional>
 #include <string>
@@ -19,8 +15,10 @@
 
 #include "base/host.h"
 #include "comm/sockets.h"
+#include "launch/elected.h"
 #include "launch/failure.h"
-#include "launch/process_tree.h"
+#include "launch/hub_setup.h"
+#include "launch/interruptions.h"
 #include "membership/hub.h"
 #include "membership/node.h"
 #include "tandem/error.h"
@@ -29,7 +27,6 @@ namespace tandem::launch {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-using membership::Arrive;
 using membership::Hub;
 using membership::Link;
 using membership::Membership;
@@ -40,76 +37,8 @@ constexpr milliseconds kTryAgain{200};
 constexpr milliseconds kFarewell{2000};
 constexpr milliseconds kLook{10};
 
-milliseconds of_seconds(double seconds) { return milliseconds(std::llround(seconds * 1000)); }
-
-membership::CoordinatorOptions coordinator_options(const LaunchOptions& options) {
-  membership::CoordinatorOptions wanted;
-  wanted.most = options.nproc_per_node;
-  wanted.least = options.min_ranks;
-  wanted.silence = of_seconds(options.silence);
-  wanted.step = of_seconds(options.step_timeout);
-  return wanted;
-}
-
-Arrive arrival(const LaunchOptions& options, int free_port) {
-  Arrive own;
-  own.run = options.run_id;
-  own.host = host_name();
-  own.address = options.local_addr;
-  own.port = free_port;
-  own.ranks = options.nproc_per_node;
-  own.wanted = options.node_rank;
-  return own;
-}
-
-// What may come while this agent waits for others.
-class Interruptions {
- public:
-  Interruptions(const LaunchOptions& options, const Signals& signals, const Descriptor& lifeline)
-      : options_(options), signal_fd_(signals.open()), lifeline_(lifeline) {}
-
-  // Until something is to be read or written there, or until `until`.
-  void wait(std::vector<pollfd> polled, Clock::time_point until) {
-    polled.push_back({signal_fd_.get(), POLLIN, 0});
-    polled.push_back({lifeline_.get(), POLLIN, 0});
-    const auto left = std::chrono::ceil<milliseconds>(until - Clock::now());
-    poll(polled.data(), polled.size(), static_cast<int>(std::clamp<milliseconds::rep>(left.count(), 0, 60000)));
-    if (polled.back().revents) throw Failure("the launcher's front process is gone", 128 + SIGKILL);
-    for (const int signal : Signals::read(signal_fd_.get())) {
-      if (std::ranges::find(options_.ending_signals, signal) == options_.ending_signals.end()) continue;
-      throw Failure("ended by " + signal_name(signal) + " while it waited for other nodes", 128 + signal);
-    }
-  }
-
- private:
-  const LaunchOptions& options_;
-  Descriptor signal_fd_;
-  const Descriptor& lifeline_;
-};
-
-std::optional<std::pair<Descriptor, std::string>> accept_from(int listener) {
-  sockaddr_storage peer{};
-  socklen_t size = sizeof peer;
-  Descriptor made(accept4(listener, reinterpret_cast<sockaddr*>(&peer), &size, SOCK_CLOEXEC | SOCK_NONBLOCK));
-  if (!made.valid()) return std::nullopt;
-  char numeric[NI_MAXHOST] = "";
-  getnameinfo(reinterpret_cast<const sockaddr*>(&peer), size, numeric, sizeof numeric, nullptr, 0, NI_NUMERICHOST);
-  return std::pair(std::move(made), std::string(numeric));
-}
-
-std::unique_ptr<Membership> keep(const LaunchOptions& options, int free_port, net::Listener listener) {
-  membership::HubOptions wanted;
-  wanted.coordinator = coordinator_options(options);
-  wanted.own = arrival(options, free_port);
-  if (wanted.own.address.empty()) wanted.own.address = listener.endpoint.address;
-  wanted.least_nodes = options.least_nodes;
-  wanted.most_nodes = options.nnodes;
-  wanted.last_call = of_seconds(options.last_call);
-  wanted.join = of_seconds(options.join_timeout);
-  wanted.silence = of_seconds(options.keep_alive);
-  const auto socket = std::make_shared<Descriptor>(listener.fd);
-  fcntl(listener.fd, F_SETFL, fcntl(listener.fd, F_GETFL) | O_NONBLOCK);
-  return std::make_unique<Hub>(wanted, Clock::now(), [socket] { return accept_from(socket->get()); }, listener.fd);
+std::unique_ptr<Membership> keep(const LaunchOptions& options, int free_port, const net::Listener& listener) {
+  return std::make_unique<Hub>(hub_options(options, free_port, listener.endpoint.address), Clock::now(), accept_at(listener), listener.fd);
 }
 
 // One try after the other, until one works or the time is over.
@@ -220,10 +149,11 @@ std::unique_ptr<Membership> membership_alone(const LaunchOptions& options) {
 std::unique_ptr<Membership> meet_nodes(LaunchOptions& options, int free_port, const Signals& signals,
                                        const Descriptor& lifeline) {
   Interruptions interruptions(options, signals, lifeline);
-  Search search(options, free_port, interruptions);
+  std::optional<Search> search;
+  if (!options.elects) search.emplace(options, free_port, interruptions);
   std::unique_ptr<Membership> made;
   for (;;) {
-    made = search.find();
+    made = search ? search->find() : elected_membership(options, free_port, interruptions);
     while (!made->begun() && made->refusal().empty()) {
       std::vector<pollfd> polled;
       made->add_polled(&polled);
@@ -232,10 +162,10 @@ std::unique_ptr<Membership> meet_nodes(LaunchOptions& options, int free_port, co
     }
     if (made->begun()) break;
     const auto* node = dynamic_cast<const Node*>(made.get());
-    if (!node || !node->may_try_again()) throw Failure("the job did not begin: " + made->refusal());
-    search.refused(made->refusal());
+    if (!search || !node || !node->may_try_again()) throw Failure("the job did not begin: " + made->refusal());
+    search->refused(made->refusal());
     made.reset();
-    search.pause();
+    search->pause();
   }
   const membership::Begin& begin = *made->begun();
   options.node_rank = begin.node;

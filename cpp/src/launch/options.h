@@ -11,6 +11,20 @@
 
 namespace tandem::launch {
 
+struct EtcdServer {
+  std::string host;
+  int port = 2379;
+};
+
+// Of --rdzv-backend etcd.
+struct EtcdOptions {
+  std::vector<EtcdServer> servers;  // of one cluster
+  std::string protocol = "http";
+  std::string user, password;
+  std::string ca_file, certificate_file, key_file;
+  int lease = 5;  // seconds of the keeper's silence, after which another one is elected
+};
+
 struct LaunchOptions {
   int nproc_per_node = 1;           // on this node
   std::vector<int> ranks_of_nodes;  // where nodes differ; empty: nproc_per_node on each
@@ -18,13 +32,15 @@ struct LaunchOptions {
   int min_ranks = 1;                // with which an elastic program goes on
   int nnodes = 1;
   int node_rank = 0;
-  // Agents that meet, each starting what one `tandem run` was asked for: --rdzv-backend c10d. Where they do, what the
+  // Agents that meet, each starting what one `tandem run` was asked for: --rdzv-backend c10d or etcd. Where they do, what the
   // nodes are and which this is comes of it (launch/meeting.h).
   bool meets = false;
   int least_nodes = 1;  // nnodes is the most
-  std::string keeper_host;  // of the agent that keeps the membership
+  bool elects = false;  // who keeps the membership, by etcd; else it is the agent at:
+  EtcdOptions etcd;
+  std::string keeper_host;
   int keeper_port = 29400;
-  std::optional<bool> keeps;  // whether it is this one; else who has the address is
+  std::optional<bool> keeps;  // whether it is this one; else who has the address is, or is elected
   std::string local_addr;     // where this node's ranks are reached by others; "": as the connection to the keeper shows
   double join_timeout = 600;  // seconds for the least nodes to come
   double last_call = 30;      // seconds for more than those

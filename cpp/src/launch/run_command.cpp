@@ -110,18 +110,21 @@ void add_run_command(CLI::App& app, int* exit_code, std::vector<std::string> arg
   value("--silence-timeout", flags->launch.silence,
         "seconds after which a worker of an elastic program that gives no sign of life is killed [30; 0: never]");
   value("--nnodes", flags->nnodes,
-        "machines, or MIN:MAX of c10d's; start this command on each [1; in a job of Slurm's all its nodes, and it is started there]");
+        "machines, or MIN:MAX where their agents meet; start this command on each [1; in a job of Slurm's all its nodes, and it is started there]");
   value("--node-rank", flags->node_rank, "which of them this is [0]");
   value("--master-addr", flags->master_addr, "where rank 0 is reached [127.0.0.1]");
   value("--master-port", flags->master_port, "rank 0's port [a free one; 29500 with several machines]");
   value("--rdzv-endpoint", flags->rdzv_endpoint,
-        "HOST:PORT, the same as --master-addr and --master-port; of c10d where one agent keeps the membership [port 29400]");
+        "HOST:PORT, the same as --master-addr and --master-port; of c10d where one agent keeps the membership [port 29400]; of etcd "
+        "its servers, between commas [port 2379]");
   value("--rdzv-backend", flags->rdzv_backend,
-        "static: --node-rank and --master-addr say what a node is; c10d: the agents meet, and nodes may come and go [static]");
+        "static: --node-rank and --master-addr say what a node is; c10d: the agents meet, and nodes may come and go; etcd: the "
+        "same, and any node may be lost [static]");
   value("--rdzv-conf", flags->rdzv_conf,
-        "of c10d, NAME=VALUE between commas, in seconds: join_timeout=600 for the least nodes, last_call_timeout=30 for more, "
-        "keep_alive_interval=5 times keep_alive_max_attempt=3 of silence until a node is lost; is_host");
-  value("--local-addr", flags->local_addr, "of c10d: where this machine's ranks are reached by others [as the connection shows]");
+        "of agents that meet, NAME=VALUE between commas, in seconds: join_timeout=600 for the least nodes, last_call_timeout=30 for more, "
+        "keep_alive_interval=5 times keep_alive_max_attempt=3 of silence until a node is lost; is_host; of etcd protocol=http, "
+        "cacert, cert, key, lease_ttl=5");
+  value("--local-addr", flags->local_addr, "of agents that meet: where this machine's ranks are reached by others [as the connection shows]");
   value("--rdzv-id", flags->launch.run_id, "the run's name, for log folders and workers [none]");
   value("--role", flags->launch.role, "ROLE_NAME of the workers [default]");
   value("--max-restarts", flags->max_restarts, "how often all ranks start again after one has failed [0]");

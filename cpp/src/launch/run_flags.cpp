@@ -49,9 +49,9 @@ void check_interval(const std::string& text) {
 void resolve_master(RunFlags& flags) {
   LaunchOptions& launch = flags.launch;
   if (!flags.rdzv_backend.empty() && flags.rdzv_backend != "static" &&
-      !(flags.rdzv_backend == "c10d" && launch.nnodes == 1)) {
+      !(flags.rdzv_backend == "etcd" && flags.standalone) && !(flags.rdzv_backend == "c10d" && launch.nnodes == 1)) {
     throw Failure("--rdzv-backend " + flags.rdzv_backend +
-                  " is not supported; there are c10d, with --rdzv-endpoint, and static, with --node-rank, --master-addr and "
+                  " is not supported; there are etcd and c10d, with --rdzv-endpoint, and static, with --node-rank, --master-addr and "
                   "--master-port on each node");
   }
   if (!flags.rdzv_endpoint.empty() && flags.master_addr.empty() && !flags.standalone) {
@@ -76,7 +76,7 @@ void resolve_master(RunFlags& flags) {
 void refuse_what_is_for_meeting(const RunFlags& flags) {
   for (const auto& [name, value] : {std::pair("--rdzv-conf", flags.rdzv_conf), {"--local-addr", flags.local_addr}}) {
     if (!value.empty()) {
-      throw Failure(std::string(name) + " is of agents that meet: give --nnodes, --rdzv-backend c10d and --rdzv-endpoint, too");
+      throw Failure(std::string(name) + " is of agents that meet: give --nnodes, --rdzv-backend c10d or etcd and --rdzv-endpoint, too");
     }
   }
 }

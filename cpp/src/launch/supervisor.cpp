@@ -219,6 +219,7 @@ class Supervisor {
     if (phase_ >= Phase::kDraining && !signalled_ && options_.meets && !membership_.may_end(Clock::now())) {
       exit_code_ = 128 + signal;  // others train still
       tell_other_nodes("the launch was ended by " + signal_name(signal), exit_code_);
+      abandoned_ |= options_.elects;  // another agent keeps the membership for them
     } else if (phase_ >= Phase::kDraining) {  // what the reader of the output did not take is lost
       abandoned_ = true;
     } else if (signalled_) {
@@ -296,7 +297,10 @@ class Supervisor {
   // Does what the coordinator says.
   void coordinate() {
     if (phase_ != Phase::kRunning) {
-      membership_.take_messages();
+      for (const auto& [member, message] : membership_.take_messages()) {
+        // Who is asked to end may be saving.
+        if (server() && std::holds_alternative<membership::Permitted>(message)) server()->send(member, message);
+      }
       for (const membership::Event& event : membership_.take_events()) {
         if (event.kind == membership::Event::Kind::kStop) take_failure(event);
       }

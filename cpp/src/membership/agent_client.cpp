@@ -154,6 +154,19 @@ void AgentClient::bye() {
   send(bye);
 }
 
+bool AgentClient::permits(std::int64_t epoch) {
+  std::unique_lock<std::mutex> lock(mutex_);
+  const auto is_over = [&] { return epoch_ != epoch || interrupted_ || finished_ || released_ || gone_ || aborted_; };
+  if (is_over()) return false;
+  const Permit request{epoch, ++requests_};
+  permitted_.reset();
+  lock.unlock();
+  send(request);
+  lock.lock();
+  changed_.wait(lock, [&] { return permitted_ || is_over(); });
+  return permitted_ && permitted_->epoch == epoch && permitted_->why_not.empty();
+}
+
 // ------------------------------------------------------------------------------------------------------ messages
 
 void AgentClient::send(const Message& message) {
@@ -265,6 +278,8 @@ void AgentClient::handle(const Message& message) {
     lock.unlock();
     send(answer);
     return;
+  } else if (const auto* permitted = std::get_if<Permitted>(&message)) {
+    if (permitted->epoch == epoch_ && permitted->number == requests_) permitted_ = *permitted;
   } else if (const auto* go = std::get_if<Go>(&message)) {
     if (stop_ && go->epoch == epoch_ && go->number == stop_->number) {
       stop_->agreed = true;

@@ -49,6 +49,9 @@ class AgentClient {
   Next completed(std::int64_t step);
   // Where completed() counts on from.
   void begin_at(std::int64_t step);
+  // Before this rank changes what outlives the job, as a checkpoint: whether the agent says that `epoch` is the only one, and
+  // not over. From any thread.
+  bool permits(std::int64_t epoch);
   // Ends join() and completed(), now and later, with Error(kAborted); also what on_interrupt() waits for. From any thread.
   void abort();
   // Says whether this rank waits for others, for reports: on this object's thread, until the next one is given.
@@ -97,6 +100,8 @@ class AgentClient {
   std::int64_t epoch_ = 0;    // of the last join()
   std::optional<std::string> interrupted_;
   std::optional<Stop> stop_;
+  std::int64_t requests_ = 0;
+  std::optional<Permitted> permitted_;
   std::int64_t step_ = 0;
   std::int64_t reported_ = -1;
   std::chrono::steady_clock::time_point reported_at_;

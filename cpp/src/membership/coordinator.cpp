@@ -10,6 +10,8 @@ namespace {
 // Time is counted by looks, so that what this process sleeps through, with all others, makes nobody late.
 constexpr Coordinator::Clock::duration kLook = std::chrono::milliseconds(1000);
 
+constexpr std::chrono::seconds kForState{5};
+
 constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
 
 std::string ranks_text(std::size_t count) { return std::to_string(count) + (count == 1 ? " rank" : " ranks"); }
@@ -17,7 +19,64 @@ std::string ranks_text(std::size_t count) { return std::to_string(count) + (coun
 }  // namespace
 
 void Coordinator::open(Time now) {
-  if (std::exchange(held_, false)) meet(now);
+  if (!std::exchange(held_, false)) return;
+  if (taken_over_) go_on(now);
+  meet(now);
+}
+
+void Coordinator::take_over(std::int64_t epoch) {
+  held_ = true;
+  taken_over_ = over_ = epoch;
+}
+
+void Coordinator::returned(Member member, const Returned& was, Time now) {
+  Process process;
+  process.slot = was.slot;
+  process.elastic = was.elastic;
+  process.leaving = was.leaving;
+  process.rank = was.rank;
+  process.epoch = was.epoch;
+  process.committed = was.committed;
+  process.history = was.history;
+  process.state = was.state == Returned::kTaking    ? State::kTaking
+                  : was.state == Returned::kWaiting ? State::kWaiting
+                  : was.state == Returned::kDone    ? State::kDone
+                  : was.state == Returned::kGone    ? State::kGone
+                                                    : State::kStarting;
+  process.came_back = true;
+  // Of an epoch that is over here: it has been told, and comes.
+  if (!taken_over_ && process.state == State::kTaking) process.state = State::kStarting;
+  if (!processes_.emplace(member, process).second) return;
+  has_elastic_ |= was.elastic;
+  if (process.state == State::kDone && (taken_over_ || was.epoch == epoch_)) ++done_;
+  if (taken_over_) return;
+  if (process.state == State::kWaiting && process.leaving && process.committed < 0) release(member, processes_.at(member));
+  want_stop(now);
+  meet(now);
+}
+
+void Coordinator::tells(Time now) {
+  if (phase_ == Phase::kRunning && !served_ && !ending_) meeting_until_ = now + options_.meeting;
+}
+
+// From where those stand that have returned: the last epoch was ended by who is gone.
+void Coordinator::go_on(Time now) {
+  if (*std::exchange(taken_over_, std::nullopt) > 0) without_state_until_ = now + kForState;
+  for (const auto& [member, process] : processes_) {
+    if (process.state != State::kStarting) epoch_ = std::max(epoch_, process.epoch);
+  }
+  if (epoch_ == 0) return;
+  for (auto& [member, process] : processes_) {
+    if (process.epoch == epoch_ && process.rank >= 0) {
+      ranks_.push_back(member);
+    } else if (process.state == State::kTaking) {
+      process.state = State::kStarting;
+    }
+  }
+  ranks_ = in_order(std::move(ranks_));
+  phase_ = Phase::kRunning;
+  served_ = true;
+  end_epoch("who kept the membership is gone", now);
 }
 
 void Coordinator::limit(int most, int least) {
@@ -128,6 +187,7 @@ void Coordinator::on(Member member, Process& process, const Serve& serve, Time n
   served_ = true;
   without_step_ = {};
   meeting_until_.reset();
+  for (const Member each : ranks_) processes_.at(each).history = epoch_;
   Form form;
   form.epoch = epoch_;
   form.host = serve.host;
@@ -157,7 +217,9 @@ void Coordinator::on(Member, Process& process, const Progress& progress, Time) {
 }
 
 void Coordinator::on(Member, Process& process, const Done& done, Time now) {
-  if (!takes_part(process) || done.epoch != epoch_) return;
+  const bool may_come = process.state == State::kTaking || process.state == State::kStarting;
+  const bool was_past_it = process.came_back && may_come && done.epoch == process.epoch;  // when the keeper was lost
+  if (!was_past_it && (!takes_part(process) || done.epoch != epoch_)) return;
   process.state = State::kDone;
   ++done_;
   if (stop_ && !stop_->agreed) {  // nobody is to wait for it at the step that was asked for
@@ -191,6 +253,18 @@ void Coordinator::on(Member, Process& process, const Bye&, Time now) {
   meet(now);
 }
 
+void Coordinator::on(Member member, Process& process, const Permit& permit, Time) {
+  if (takes_part(process) && permit.epoch == epoch_ && !interrupted_) {
+    asked_.emplace_back(member, permit);
+  } else {
+    tell(member, Permitted{permit.epoch, permit.number, "its membership epoch is over"});
+  }
+}
+
+void Coordinator::permit(const std::string& why_not) {
+  for (const auto& [member, permit] : std::exchange(asked_, {})) tell(member, Permitted{permit.epoch, permit.number, why_not});
+}
+
 // --------------------------------------------------------------------------------------------------------- epochs
 
 int Coordinator::taking_part() const {
@@ -214,6 +288,7 @@ void Coordinator::tell_running(const Message& message) {
 void Coordinator::end_epoch(const std::string& reason, Time now) {
   if (interrupted_) return;
   interrupted_ = ending_ = true;
+  permit("its membership epoch is over");
   stop_.reset();
   stop_after_.reset();
   meeting_until_ = now + options_.meeting;
@@ -254,6 +329,8 @@ void Coordinator::meet(Time now) {
   }
   // Who wants to leave stays for another epoch where nobody else has the state, and goes once others have it.
   const auto has_state = [this](Member member) { return processes_.at(member).committed >= 0; };
+  if (without_state_until_ && std::ranges::any_of(members, has_state)) without_state_until_.reset();
+  if (without_state_until_ && now < *without_state_until_) return;
   std::size_t leavers = 0;
   if (!members.empty() && std::ranges::none_of(members, has_state)) {
     for (const auto& [member, process] : processes_) {
@@ -293,8 +370,22 @@ std::vector<Member> Coordinator::in_order(std::vector<Member> members) const {
   return members;
 }
 
+// Nobody's commits count that were made beside the newest epoch: training went on elsewhere, with the same samples.
+void Coordinator::drop_other_histories(const std::vector<Member>& members) {
+  std::int64_t newest = 0;
+  for (const Member member : members) {
+    const Process& process = processes_.at(member);
+    if (process.committed >= 0) newest = std::max(newest, process.history);
+  }
+  for (const Member member : members) {
+    Process& process = processes_.at(member);
+    if (process.history < newest) process.committed = -1;
+  }
+}
+
 void Coordinator::form(std::vector<Member> members, Time now) {
-  ++epoch_;
+  drop_other_histories(members);
+  epoch_ = std::max(epoch_, over_) + 1;
   phase_ = Phase::kRunning;
   ranks_ = std::move(members);
   served_ = ending_ = interrupted_ = false;
@@ -384,6 +475,7 @@ std::optional<Coordinator::Time> Coordinator::deadline() const {
   };
   consider(meeting_until_);
   consider(stop_after_);
+  consider(without_state_until_);
   const bool has_watched = std::ranges::any_of(processes_, [](const auto& item) { return item.second.elastic; });
   if (has_watched) consider(looked_ ? *looked_ + kLook : Time());
   return next;
@@ -437,6 +529,10 @@ void Coordinator::tick(Time now) {
     look_for_silence(std::min(passed, 2 * kLook));
     look_for_steps(std::min(passed, 2 * kLook), now);
     look_for_slow_ranks();
+  }
+  if (without_state_until_ && now >= *without_state_until_) {
+    without_state_until_.reset();
+    meet(now);
   }
   if (stop_after_ && now >= *stop_after_) {
     stop_after_.reset();

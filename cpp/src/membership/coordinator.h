@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "membership/message.h"
+#include "membership/node_message.h"
 #include "membership/slow_rank.h"
 
 namespace tandem::membership {
@@ -70,6 +71,14 @@ class Coordinator {
   // Other numbers of ranks than the options'.
   void limit(int most, int least);
 
+  // Instead of who had this before, and is gone: epochs up to `epoch` are over. Between this and open() all that come
+  // back are said to be returned().
+  void take_over(std::int64_t epoch);
+  // A process that took part before this object, or its agent's connection, was there.
+  void returned(Member member, const Returned& was, Time now);
+  // The epoch that was formed last is told of now.
+  void tells(Time now);
+
   // A process was started, which may join. The first epoch waits for those of slots below `most`.
   void started(Member member, int slot);
   // It is gone, or its connection is. `reason`, as in "rank 1 (pid 4711) was killed by SIGKILL", is told to the others.
@@ -78,6 +87,10 @@ class Coordinator {
   void disconnected(Member member, const std::string& reason, Time now);
   // What it sent. Messages of an epoch that is over are passed over.
   void received(Member member, const Message& message, Time now);
+
+  // Whether ranks of the epoch that runs want to change what outlives the job, and the answer to them all.
+  bool is_asked() const { return !asked_.empty(); }
+  void permit(const std::string& why_not = "");
 
   // A sign of life from elsewhere.
   void seen(Member member);
@@ -96,6 +109,8 @@ class Coordinator {
   bool has_left(Member member) const;
   bool finished() const { return finished_; }
   bool too_few() const { return too_few_; }
+  // Whether some ranks have come to the end of their training: others are not needed any more.
+  bool is_ending() const { return done_ > 0; }
   // Whether any process has said anything.
   bool is_elastic() const { return has_elastic_; }
   std::int64_t epoch() const { return epoch_; }
@@ -113,9 +128,11 @@ class Coordinator {
     State state = State::kStarting;
     bool elastic = false;
     bool leaving = false;
+    bool came_back = false;
     int rank = -1;  // in the last epoch that it took part in
     std::int64_t epoch = 0;
     std::int64_t committed = -1;
+    std::int64_t history = 0;  // the newest epoch whose state that is, as far as is known
     std::int64_t step = 0;
     bool waits = false;              // for others, by its last report
     Coordinator::Clock::duration silent{};  // since it was heard of
@@ -136,6 +153,7 @@ class Coordinator {
   void on(Member member, Process& process, const Done&, Time now);
   void on(Member member, Process& process, const Leave&, Time now);
   void on(Member member, Process& process, const Bye&, Time now);
+  void on(Member member, Process& process, const Permit& permit, Time now);
   template <typename Other>
   void on(Member, Process&, const Other&, Time) {}  // is the agent's to say
   void release(Member member, Process& process);
@@ -151,6 +169,8 @@ class Coordinator {
   void say(Event::Kind kind, std::string text, Member member = -1) { events_.push_back({kind, member, std::move(text), 1}); }
   void tell_running(const Message& message);
   void end_epoch(const std::string& reason, Time now);
+  void go_on(Time now);
+  void drop_other_histories(const std::vector<Member>& members);
   void meet(Time now);
   void form(std::vector<Member> members, Time now);
   void want_stop(Time now);
@@ -168,6 +188,9 @@ class Coordinator {
   std::map<Member, Process> processes_;
   Phase phase_ = Phase::kMeeting;
   std::int64_t epoch_ = 0;
+  std::optional<std::int64_t> taken_over_;  // the newest epoch of who had this before, until open()
+  std::int64_t over_ = 0;                   // epochs up to this one are
+  std::optional<Time> without_state_until_; // nobody begins anew before: who has it may come back
   std::vector<Member> ranks_;  // of the epoch
   bool served_ = false;        // its store is there, and all know of it
   bool ending_ = false;        // a first one has left it
@@ -183,6 +206,7 @@ class Coordinator {
   std::string progress_;
   bool finished_ = false;
   bool too_few_ = false;
+  std::vector<std::pair<Member, Permit>> asked_;
   std::vector<std::pair<Member, Message>> messages_;
   std::vector<Event> events_;
 };

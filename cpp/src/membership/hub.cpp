@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <random>
 #include <utility>
 
 #include "tandem/error.h"
@@ -16,6 +17,8 @@ constexpr std::size_t kMostNodes = 65536;
 constexpr std::size_t kMostStrangers = 64;   // connections of who has not said yet who it is
 constexpr std::chrono::seconds kForArrival{15};
 constexpr std::chrono::seconds kForStarting{60};
+constexpr std::chrono::milliseconds kAskAgain{100};
+constexpr std::chrono::seconds kForPermits{10};
 constexpr int kMostRanks = 65536;            // of a node
 constexpr int kMostRanksOfAll = 1 << 20;
 constexpr std::size_t kMostName = 255;
@@ -38,8 +41,18 @@ Hub::Hub(const HubOptions& options, Time now, Accept accept, int listener)
       coordinator_(options.coordinator),
       accept_(std::move(accept)),
       listener_(listener),
-      join_until_(now + options.join) {
+      join_until_(now + options.join),
+      return_until_(now + options.return_within) {
   if (options_.most_nodes > 1) coordinator_.hold();
+  if (options_.confirm) coordinator_.take_over(options_.over);
+  if (options_.begun) {
+    begin_ = options_.begun;
+    first_slot_ = begin_->first_rank;
+    next_slot_ = std::max(begin_->world_size, first_slot_ + options_.own.ranks);
+    next_node_ = std::max(begin_->nodes, begin_->node + 1);
+    started_ = options_.own.ranks;
+    most_ranks_ = begin_->world_size;
+  }
   count(nullptr, options_.own.ranks);
   look_whether_all_are_there(now);
 }
@@ -50,6 +63,12 @@ void Hub::started(Member member, int slot) {
   const bool is_rank = slot < options_.own.ranks;
   started_ += is_rank;
   coordinator_.started(member, is_rank ? first_slot_ + slot : kSpareSlot);
+}
+
+void Hub::returned(const Returned& was, Time now) {
+  Returned here = was;
+  here.slot = was.slot < options_.own.ranks ? first_slot_ + was.slot : kSpareSlot;
+  coordinator_.returned(was.member, here, now);
 }
 
 void Hub::lost(Member member, const std::string& reason, Time now) { coordinator_.lost(member, reason, now); }
@@ -71,6 +90,9 @@ std::vector<Event> Hub::take_events() {
 }
 
 // ------------------------------------------------------------------------------------------------------ other agents
+
+// One that is not confirmed yet is none.
+std::int64_t Hub::told_epoch() const { return is_unconfirmed_ ? epoch() - 1 : epoch(); }
 
 std::string Hub::place_of(const Node& node) const {
   return (node.number >= 0 ? "node " + std::to_string(node.number) + " (" : "a node (") +
@@ -99,6 +121,8 @@ std::optional<Membership::Time> Hub::deadline() const {
   };
   if (!nodes_.empty() || is_short_) consider(beat_at_.value_or(Time()));
   if (!begin_) consider(last_call_until_ ? last_call_until_ : join_until_);
+  if (options_.begun && !opened_ && served_at_ && *served_at_ < return_until_) consider(return_until_);
+  if (asked_since_ && served_at_) consider(*served_at_ + kAskAgain);
   if (failed_ && !nodes_.empty()) consider(failed_at_ + kFarewell);
   return next;
 }
@@ -144,12 +168,13 @@ void Hub::serve(Time now, bool suspended) {
   if (!beat_at_ || now >= *beat_at_) {
     beat_at_ = now + kBeatEvery;
     is_short_ = false;
-    tell_nodes(Beat{suspended});
+    tell_nodes(Beat{suspended, arrived_, is_elastic()});
   }
   if (failed_ && now >= failed_at_ + kFarewell) nodes_.clear();
   look_whether_all_are_there(now);
   look_whether_all_have_started(now);
-  if (!suspended) coordinator_.tick(now);
+  if (!suspended && !is_unconfirmed_) coordinator_.tick(now);
+  look_whether_permitted(now);
   route();
 }
 
@@ -217,9 +242,11 @@ bool Hub::on(Node& node, const NodeMessage& message, Time now) {
 std::string Hub::why_not(const Arrive& said, bool* for_good) const {
   if (said.protocol != options_.own.protocol) return "another release of Tandem keeps the job's membership there";
   if (said.run != options_.own.run) return "the job there is --rdzv-id " + options_.own.run + ", not " + printable(said.run);
-  if (said.ranks < 1 || said.ranks > kMostRanks || ranks_ + said.ranks > kMostRanksOfAll || said.port < 0 || said.port > 65535) {
+  if (said.ranks < 1 || said.ranks > kMostRanks || ranks_ + said.ranks > kMostRanksOfAll || said.port < 0 || said.port > 65535 ||
+      said.node > static_cast<int>(kMostNodes) || said.first_slot < 0 || said.first_slot > kMostRanksOfAll) {
     return "it says of itself what cannot be";
   }
+  if (said.node >= 0 && begin_ && said.job != begin_->job) return "it is another job of this name that is there";
   if (finished() || failed_ || coordinator_.too_few() || too_few_nodes_) return "the job there is over";
   if (opened_ && !coordinator_.is_elastic() && started_ > 0) {
     *for_good = false;
@@ -242,13 +269,41 @@ void Hub::arrive(Node& node, const Arrive& said, Time now) {
     node.ends = true;
     return;
   }
+  if (said.node >= 0 && !begin_) {
+    is_of_no_use_ = true;
+    node.link.send(encode_node(Refused{"this agent knows nothing of the job so far", false}));
+    node.ends = true;
+    return;
+  }
   count(&node, said.ranks);
+  if (said.node >= 0) return take_back(node, now);
   if (begin_) {
     Begin begin = *begin_;  // what the first ones were told, and where it would be in a larger job
     begin.node = next_node_++;
     begin.first_rank = next_slot_;
-    begin.epoch = epoch();
+    begin.epoch = told_epoch();
     begin_one(node, begin, next_slot_, now);
+  }
+}
+
+// One that was part of the job before.
+void Hub::take_back(Node& node, Time now) {
+  const Arrive& said = *node.said;
+  const bool is_taken = said.node == begin_->node || std::ranges::any_of(nodes_, [&](const Node& other) { return other.number == said.node; });
+  Begin begin = *begin_;
+  begin.node = is_taken ? next_node_ : said.node;
+  begin.first_rank = said.first_slot;
+  begin.epoch = told_epoch();
+  const int next_slot = next_slot_;
+  begin_one(node, begin, said.first_slot, now);
+  next_slot_ = std::max(next_slot, said.first_slot + said.ranks);
+  next_node_ = std::max(next_node_, begin.node + 1);
+  node.started = said.ranks;  // those that are left of them
+  for (Returned was : said.members) {
+    if (was.member < 0 || was.member >= kStride || !node.members.insert(member_of(node.key, was.member)).second) continue;
+    was.slot = was.slot >= 0 && was.slot < said.ranks ? said.first_slot + was.slot : kSpareSlot;
+    if (was.epoch > std::max(options_.over, epoch())) was = {was.member, was.slot};  // of which nobody knows
+    coordinator_.returned(member_of(node.key, was.member), was, now);
   }
 }
 
@@ -308,6 +363,8 @@ void Hub::begin_all(Time now) {
     taken[free] = true;
   }
   Begin begin;
+  std::random_device random;
+  begin.job = !options_.job.empty() ? options_.job : std::to_string(random()) + "-" + std::to_string(random());
   begin.nodes = static_cast<int>(placed.size());
   begin.world_size = ranks_;
   const Arrive& first = said(placed.front());
@@ -331,8 +388,10 @@ void Hub::look_whether_all_have_started(Time now) {
   if (opened_ || !begin_ || started_ < options_.own.ranks) return;
   const auto starts = [](const Node& node) { return node.number >= 0 && node.started < node.said->ranks; };
   if (std::ranges::any_of(nodes_, starts)) return;
+  if (options_.begun && arrived_ < options_.returning && now < return_until_) return;
   opened_ = true;
   coordinator_.open(now);
+  look_whether_too_few();
 }
 
 void Hub::begin_one(Node& node, const Begin& begin, int first_slot, Time now) {
@@ -361,7 +420,7 @@ void Hub::lose(Node& node, const std::string& reason, Time now) {
 // Of MIN:MAX nodes.
 void Hub::look_whether_too_few() {
   if (!opened_ || too_few_nodes_ || options_.least_nodes == options_.most_nodes || arrived_ >= options_.least_nodes) return;
-  if (!is_elastic() || finished() || failed_) return;
+  if (!is_elastic() || finished() || failed_ || coordinator_.is_ending()) return;
   too_few_nodes_ = true;
   const Event event{Event::Kind::kTooFew, -1,
                     "of the " + std::to_string(options_.least_nodes) + " nodes that it takes to go on " + std::to_string(arrived_) +
@@ -378,8 +437,37 @@ void Hub::tell_nodes(const NodeMessage& message) {
   }
 }
 
+void Hub::look_whether_permitted(Time now) {
+  if (!coordinator_.is_asked()) {
+    asked_since_.reset();
+  } else if (!options_.is_certain || options_.is_certain(now)) {
+    coordinator_.permit();
+    asked_since_.reset();
+  } else if (!asked_since_) {
+    asked_since_ = now;
+  } else if (now - *asked_since_ >= kForPermits) {
+    const std::string why = "it is not known whether the agents have elected another one to keep the membership";
+    coordinator_.permit(why);
+    events_.push_back({Event::Kind::kSaid, -1, "a checkpoint is not written: " + why, 1});
+    asked_since_.reset();
+  }
+}
+
+bool Hub::has_other_nodes() const {
+  return std::ranges::any_of(nodes_, [](const Node& node) { return node.number >= 0 && !node.ends; });
+}
+
+void Hub::say(const std::string& text) {
+  tell_nodes(Told{static_cast<int>(Event::Kind::kSaid), -1, text, 1, epoch(), progress()});
+}
+
 // Messages and events go to where their member is.
 void Hub::route() {
+  if (options_.confirm && coordinator_.epoch() > 0) {
+    const bool was_unconfirmed = std::exchange(is_unconfirmed_, !options_.confirm(coordinator_.epoch()));
+    if (is_unconfirmed_) return;
+    if (was_unconfirmed) coordinator_.tells(*served_at_);
+  }
   for (auto& [member, message] : coordinator_.take_messages()) {
     Node* node = node_of(member);
     if (auto* form = std::get_if<Form>(&message); form && form->serves) {

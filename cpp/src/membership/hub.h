@@ -18,6 +18,8 @@
 namespace tandem::membership {
 
 struct HubOptions {
+  using Time = Coordinator::Time;
+
   CoordinatorOptions coordinator;  // `most` is the ranks of this node; those of others are added
   Arrive own;                      // what this agent would say of itself to another one
   int least_nodes = 1;             // with which the job begins, and of which so many ranks it takes to go on
@@ -25,6 +27,15 @@ struct HubOptions {
   std::chrono::milliseconds last_call{30000};  // for more than the least, once those are there
   std::chrono::milliseconds join{600000};      // for the least
   std::chrono::milliseconds silence{10000};    // of another agent, after which its node is lost
+
+  // Where another agent can take over (membership/succession.h):
+  std::function<bool(std::int64_t epoch)> confirm;  // whether ranks may be told of the epoch; asked again and again
+  std::function<bool(Time)> is_certain;             // whether nobody else keeps the membership, for a while from now on
+  std::int64_t over = 0;                            // epochs up to this one are
+  std::string job;                                  // that this is; "": a new one
+  std::optional<Begin> begun;                       // the job runs already, and this is what this agent was told
+  int returning = 0;                                // nodes that are expected to come back, this one included
+  std::chrono::milliseconds return_within{5000};    // before training goes on without the others
 };
 
 class Hub final : public Membership {
@@ -57,6 +68,18 @@ class Hub final : public Membership {
   bool may_end(Time now) override;
   bool keeps() const override { return true; }
 
+  // A process of this agent that was part of the job before this object was.
+  void returned(const Returned& was, Time now);
+  // Nodes that are there, this one included.
+  int nodes() const { return arrived_; }
+  bool has_other_nodes() const;
+  // Whether others may still come back, or come for the beginning.
+  bool waits_for_nodes() const { return !opened_; }
+  // Whether an agent came back to a job that this one knows nothing of: that one is to keep it.
+  bool is_of_no_use() const { return is_of_no_use_; }
+  // Something for people, said on all nodes but this one.
+  void say(const std::string& text);
+
  private:
   struct Node {
     Node(Link connection, std::int64_t its_key, std::string address, Time now)
@@ -84,6 +107,8 @@ class Hub final : public Membership {
   void begin_all(Time now);
   void look_whether_all_have_started(Time now);
   void begin_one(Node& node, const Begin& begin, int first_slot, Time now);
+  void take_back(Node& node, Time now);
+  void look_whether_permitted(Time now);
   void lose(Node& node, const std::string& reason, Time now);
   void count(Node* node, int ranks);
   void uncount(Node& node);
@@ -92,6 +117,7 @@ class Hub final : public Membership {
   void route();
   void tell_nodes(const NodeMessage& message);
   Node* node_of(Member member);
+  std::int64_t told_epoch() const;
   std::string place_of(const Node& node) const;
 
   const HubOptions options_;
@@ -117,6 +143,10 @@ class Hub final : public Membership {
   bool suspended_ = false;
   bool is_short_ = false;  // of descriptors: no connection can be accepted for a while
   bool too_few_nodes_ = false;
+  bool is_of_no_use_ = false;
+  bool is_unconfirmed_ = false;  // the newest epoch: nobody is told anything
+  Time return_until_;
+  std::optional<Time> asked_since_;  // for what only the one keeper's epoch may do
   std::optional<Failed> failed_;
   Time failed_at_;
   std::vector<std::pair<Member, Message>> messages_;

@@ -19,11 +19,14 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Form, epoch, rank, serves, host, port, commit
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Interrupt, epoch, reason)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Pause, epoch, number, step)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Go, epoch, number, may_leave)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Permit, epoch, number)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Permitted, epoch, number, why_not)
 
 namespace {
 
 constexpr const char* kKinds[] = {"hello", "join", "serve",     "pause-answer", "progress", "done",    "leave",
-                                  "bye",   "form", "interrupt", "pause",        "go",       "finished", "released"};
+                                  "bye",   "form", "interrupt", "pause",        "go",       "finished", "released",
+                                  "permit", "permitted"};
 constexpr const char* kWhat = "a message between agent and worker";
 
 }  // namespace

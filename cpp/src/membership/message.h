@@ -65,6 +65,12 @@ struct Bye {
   std::int64_t epoch = 0;
 };
 
+// Before it changes what outlives the job, as a checkpoint: whether the epoch is still the only one.
+struct Permit {
+  std::int64_t epoch = 0;
+  std::int64_t number = 0;  // of its requests
+};
+
 // --- the agent to a worker
 
 struct Form {
@@ -102,8 +108,14 @@ struct Finished {};
 // A process that waits, and wanted to leave, may do so.
 struct Released {};
 
+struct Permitted {
+  std::int64_t epoch = 0;
+  std::int64_t number = 0;
+  std::string why_not;  // "": it is
+};
+
 using Message = std::variant<Hello, Join, Serve, PauseAnswer, Progress, Done, Leave, Bye, Form, Interrupt, Pause, Go,
-                             Finished, Released>;
+                             Finished, Released, Permit, Permitted>;
 
 // Reasons are cut to so many bytes.
 inline constexpr std::size_t kMostReasonBytes = 4096;

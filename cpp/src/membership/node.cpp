@@ -74,6 +74,10 @@ void Node::on(const NodeMessage& message) {
   } else if (const auto* begin = std::get_if<Begin>(&message)) {
     begin_ = *begin;
     epoch_ = begin->epoch;
+    nodes_ = begin->nodes;
+  } else if (const auto* beat = std::get_if<Beat>(&message)) {
+    nodes_ = beat->nodes;
+    is_elastic_ |= beat->elastic;
   } else if (const auto* worker = std::get_if<ToWorker>(&message)) {
     Message told = decode(worker->message);
     if (std::holds_alternative<Released>(told)) left_.insert(worker->member);
@@ -92,6 +96,8 @@ void Node::lose_keeper(const std::string& how) {
   if (std::exchange(is_lost_, true)) return;
   if (finished_) return;  // nobody is told anything any more
   const std::string what = "the agent at " + keeper_ + ", which keeps the job's membership, " + how;
+  lost_ = what;
+  if (survives_) return;
   if (refusal_.empty()) refusal_ = what;
   events_.push_back({Event::Kind::kStop, -1, what + "; the job ends with it", 1});
 }

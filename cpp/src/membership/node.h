@@ -32,6 +32,11 @@ class Node final : public Membership {
   bool is_elastic() const override { return is_elastic_ || epoch_ > 0; }
   // Whether the refusal may be another one's turn later.
   bool may_try_again() const { return may_try_again_; }
+  // Why the one that keeps the membership is lost; "": it is not. That ends the job, unless it survives() that.
+  const std::string& lost() const { return lost_; }
+  void survives() { survives_ = true; }
+  // Nodes that are part of the job, as far as this one knows.
+  int nodes() const { return nodes_; }
   std::int64_t epoch() const override { return epoch_; }
   const std::string& progress() const override { return progress_; }
 
@@ -60,6 +65,9 @@ class Node final : public Membership {
   bool may_try_again_ = false;
   std::optional<Time> served_at_;
   bool is_lost_ = false;  // the other agent
+  std::string lost_;
+  bool survives_ = false;
+  int nodes_ = 0;
   bool has_said_end_ = false;
   std::optional<Time> farewell_until_;
   std::int64_t epoch_ = 0;

@@ -6,16 +6,17 @@
 
 namespace tandem::membership {
 
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Arrive, protocol, run, host, address, port, ranks, wanted)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Returned, member, slot, state, elastic, leaving, rank, epoch, committed, history)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Arrive, protocol, run, host, address, port, ranks, wanted, node, first_slot, job, members)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Started, member, slot)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Lost, member, reason)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Disconnected, member, reason)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(FromWorker, member, message)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Failed, text, exit_code)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Refused, why, for_good)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Begin, node, nodes, first_rank, world_size, master_address, master_port, epoch)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Begin, node, nodes, first_rank, world_size, master_address, master_port, epoch, job)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ToWorker, member, message)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Beat, suspended)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Beat, suspended, nodes, elastic)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Told, event, member, text, exit_code, epoch, progress)
 
 namespace {

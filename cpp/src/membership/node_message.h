@@ -5,15 +5,30 @@
 #include <string>
 #include <string_view>
 #include <variant>
+#include <vector>
 
 #include "membership/message.h"
 
 namespace tandem::membership {
 
 // Agents of other releases are refused by it.
-inline constexpr int kNodeProtocol = 1;
+inline constexpr int kNodeProtocol = 2;
 
 // --- to the one that keeps it
+
+// A process of an agent that was part of the job before, as it was last.
+struct Returned {
+  enum State { kStarting, kTaking, kWaiting, kDone, kGone };
+  std::int64_t member = 0;
+  int slot = 0;  // of its node
+  int state = kStarting;
+  bool elastic = false;
+  bool leaving = false;
+  int rank = -1;           // in the last epoch that it took part in
+  std::int64_t epoch = 0;  // that one
+  std::int64_t committed = -1;
+  std::int64_t history = 0;  // the newest epoch whose state it may have
+};
 
 // The first on a connection.
 struct Arrive {
@@ -24,6 +39,11 @@ struct Arrive {
   int port = 0;         // one that is free for the store of rank 0, should that be here
   int ranks = 1;
   int wanted = -1;  // --node-rank
+  // Of one that returns, after its connection or the one that kept the membership was lost:
+  int node = -1;  // its number
+  int first_slot = 0;
+  std::string job;  // which, of all that had this name
+  std::vector<Returned> members;
 };
 
 // Of processes this agent has started. Here and below `member` is its own number for it.
@@ -69,6 +89,7 @@ struct Begin {
   std::string master_address;
   int master_port = 0;
   std::int64_t epoch = 0;  // that runs already
+  std::string job;         // tells it from others of that name, before and after
 };
 
 struct ToWorker {
@@ -90,6 +111,9 @@ struct Told {
 // Every second, as a sign of life.
 struct Beat {
   bool suspended = false;  // its workers are, by its user
+  // Of the one that keeps the membership:
+  int nodes = 0;         // that are part of the job
+  bool elastic = false;  // whether the program is known to be
 };
 
 using NodeMessage = std::variant<Arrive, Started, Lost, Disconnected, FromWorker, Failed, Ended, Refused, Begin, ToWorker,

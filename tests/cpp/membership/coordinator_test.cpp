@@ -1,92 +1,12 @@
-#include "membership/coordinator.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <random>
 
+#include "job.h"
+
 namespace tandem::membership {
 namespace {
-
-using std::chrono::milliseconds;
-using ::testing::ElementsAre;
-using ::testing::IsEmpty;
-
-// A coordinator, the messages that it sent last by member, and a clock that the test moves.
-class Job {
- public:
-  explicit Job(int most, int least = 1, milliseconds step = {}) : coordinator(options_of(most, least, step)) {}
-
-  void start(int count) {
-    for (int i = 0; i < count; ++i) coordinator.started(next_++, slots_++);
-  }
-  Member start_in(int slot) {
-    coordinator.started(next_, slot);
-    return next_++;
-  }
-  void say(Member member, const Message& message) {
-    coordinator.received(member, message, now);
-    collect();
-  }
-  void join(Member member, std::int64_t committed = -1, const std::string& reason = "") {
-    say(member, Hello{member});
-    say(member, Join{coordinator.epoch(), committed, reason});
-  }
-  void lose(Member member) {
-    coordinator.lost(member, "it was killed", now);
-    collect();
-  }
-  void pass(milliseconds time) {
-    now += time;
-    coordinator.tick(now);
-    collect();
-  }
-  // The first rank of the epoch makes its store.
-  void serve(Member first) { say(first, Serve{coordinator.epoch(), "127.0.0.1", 1234}); }
-
-  template <typename Type>
-  std::vector<Type> told(Member member) {
-    std::vector<Type> all;
-    for (const Message& message : messages_[member]) {
-      if (const auto* one = std::get_if<Type>(&message)) all.push_back(*one);
-    }
-    return all;
-  }
-  void forget() { messages_.clear(); }
-  int count(Event::Kind kind) const {
-    return static_cast<int>(std::ranges::count(events, kind, &Event::kind));
-  }
-
-  Coordinator coordinator;
-  Coordinator::Time now{};
-  std::vector<Event> events;
-
- private:
-  static CoordinatorOptions options_of(int most, int least, milliseconds step) {
-    CoordinatorOptions options;
-    options.most = most;
-    options.least = least;
-    options.step = step;
-    return options;
-  }
-  void collect() {
-    for (auto& [member, message] : coordinator.take_messages()) messages_[member].push_back(message);
-    for (auto& event : coordinator.take_events()) events.push_back(event);
-  }
-  Member next_ = 0;
-  int slots_ = 0;
-  std::map<Member, std::vector<Message>> messages_;
-};
-
-// Three ranks that run.
-Job three(int most = 3, milliseconds step = {}) {
-  Job job(most, 1, step);
-  job.start(3);
-  for (Member member = 0; member < 3; ++member) job.join(member);
-  job.serve(0);
-  job.forget();
-  return job;
-}
 
 TEST(Coordinator, FormsWhenAllThatWereStartedHaveJoined) {
   Job job(3);
@@ -331,82 +251,6 @@ TEST(Coordinator, NamesWhomTheOthersWaitFor) {
   EXPECT_THAT(job.told<Interrupt>(0), IsEmpty());
 }
 
-// Seconds of a job of three ranks, in each of which they report: `awaited` alone waits for nobody.
-void pass_seconds(Job& job, int count, std::int64_t& step, std::int64_t steps_a_second, Member awaited) {
-  for (int second = 0; second < count; ++second) {
-    step += steps_a_second;
-    for (Member member = 0; member < 3; ++member) job.say(member, Progress{1, step, member != awaited, ""});
-    job.pass(milliseconds(1000));
-  }
-}
-constexpr Member kNobody = 9;
-
-TEST(Coordinator, NamesASlowRankOnce) {
-  Job job = three();
-  std::int64_t step = 0;
-  for (int i = 0; i < 300; ++i) {  // half of the time the others compute as well
-    pass_seconds(job, 1, step, 2, 2);
-    for (Member member = 0; member < 3; ++member) job.say(member, Progress{1, step, false, ""});
-    job.pass(milliseconds(1000));
-  }
-  ASSERT_EQ(job.count(Event::Kind::kSlow), 1);
-  EXPECT_EQ(job.events.back().member, 2);
-  EXPECT_THAT(job.events.back().text, ::testing::HasSubstr("all others waited for it"));
-  pass_seconds(job, 60, step, 2, 0);  // another one from here on
-  ASSERT_EQ(job.count(Event::Kind::kSlow), 2);
-  EXPECT_EQ(job.events.back().member, 0);
-  EXPECT_EQ(job.count(Event::Kind::kHung), 0);
-}
-
-TEST(Coordinator, RanksThatTakeTurnsInBeingTheLastAreNotSlow) {
-  Job job = three();
-  std::int64_t step = 0;
-  for (int i = 0; i < 100; ++i) pass_seconds(job, 3, step, 2, i % 3);
-  pass_seconds(job, 100, step, 2, kNobody);  // a collective of some size
-  EXPECT_EQ(job.count(Event::Kind::kSlow), 0);
-}
-
-TEST(Coordinator, NamesWhoIsLongInOneStepAndNoLongStepsAsSuch) {
-  Job job = three();
-  std::int64_t step = 0;
-  pass_seconds(job, 40, step, 1, kNobody);
-  pass_seconds(job, 9, step, 0, 1);  // a checkpoint, say
-  pass_seconds(job, 40, step, 1, kNobody);
-  EXPECT_EQ(job.count(Event::Kind::kSlow), 0);
-  pass_seconds(job, 12, step, 0, 1);
-  ASSERT_EQ(job.count(Event::Kind::kSlow), 1);
-  EXPECT_EQ(job.events.back().member, 1);
-  EXPECT_THAT(job.events.back().text, ::testing::HasSubstr("in which no step was completed"));
-
-  Job slow = three();
-  std::int64_t other = 0;
-  for (int i = 0; i < 12; ++i) {  // steps of 20 s, at whose end one is waited for
-    pass_seconds(slow, 9, other, 0, kNobody);
-    pass_seconds(slow, 8, other, 0, 1);
-    pass_seconds(slow, 3, other, 0, kNobody);
-    ++other;
-  }
-  EXPECT_EQ(slow.count(Event::Kind::kSlow), 0);
-}
-
-TEST(Coordinator, OneRankAloneOrAnEpochThatEndsIsNotSlow) {
-  Job job(1);
-  job.start(1);
-  job.join(0);
-  job.serve(0);
-  for (int second = 0; second < 100; ++second) {
-    job.say(0, Progress{1, second, false, ""});
-    job.pass(milliseconds(1000));
-  }
-  EXPECT_EQ(job.count(Event::Kind::kSlow), 0);
-  Job two = three();
-  std::int64_t step = 0;
-  pass_seconds(two, 15, step, 2, 2);
-  two.lose(1);  // what was seen so far is of another epoch
-  pass_seconds(two, 15, step, 2, 2);
-  EXPECT_EQ(two.count(Event::Kind::kSlow), 0);
-}
-
 TEST(Coordinator, RanksThatAllWaitForEachOtherBeginAnew) {
   Job job = three(3, milliseconds(10000));
   for (int second = 0; second < 12; ++second) {
@@ -504,6 +348,28 @@ TEST(Coordinator, WhoJoinsAfterItsEndIsTold) {
   job.say(0, Done{1});
   job.join(0, 9);
   EXPECT_EQ(job.told<Finished>(0).size(), 1u);
+}
+
+TEST(Coordinator, PermitsWhatOnlyAnEpochThatRunsMayDo) {
+  Job job = three();
+  job.say(0, Permit{1, 5});
+  EXPECT_TRUE(job.coordinator.is_asked());
+  EXPECT_THAT(job.told<Permitted>(0), IsEmpty());
+  job.coordinator.permit();
+  job.pass(milliseconds(1));
+  ASSERT_EQ(job.told<Permitted>(0).size(), 1u);
+  EXPECT_EQ(job.told<Permitted>(0)[0].number, 5);
+  EXPECT_EQ(job.told<Permitted>(0)[0].why_not, "");
+  EXPECT_FALSE(job.coordinator.is_asked());
+  // Who asked when it ended is told, and so is who asks later.
+  job.say(1, Permit{1, 6});
+  job.lose(2);
+  ASSERT_EQ(job.told<Permitted>(1).size(), 1u);
+  EXPECT_NE(job.told<Permitted>(1)[0].why_not, "");
+  job.say(0, Permit{1, 7});
+  ASSERT_EQ(job.told<Permitted>(0).size(), 2u);
+  EXPECT_NE(job.told<Permitted>(0)[1].why_not, "");
+  EXPECT_FALSE(job.coordinator.is_asked());
 }
 
 TEST(Coordinator, PassesOverWhatAnEarlierEpochSays) {

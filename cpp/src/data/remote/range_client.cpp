@@ -18,6 +18,7 @@ constexpr Milliseconds kFirstPause{200};
 constexpr std::chrono::seconds kLongestPause{10};
 constexpr Milliseconds kLongestTimeout{std::chrono::hours(24)};
 constexpr long kMostRedirects = 5;
+constexpr const char* kFiles = "files on http and s3";
 
 // What a reply's header lines say.
 struct Headers {
@@ -120,7 +121,7 @@ RangeClient::RangeClient(RemoteUrl url, const RemoteOptions& options)
       keys_(url_.keys) {}
 
 RangeClient::~RangeClient() {
-  for (CURL* handle : idle_) curl_library().easy_cleanup(handle);
+  for (CURL* handle : idle_) curl_library(kFiles).easy_cleanup(handle);
 }
 
 CURL* RangeClient::take_handle() {
@@ -132,13 +133,13 @@ CURL* RangeClient::take_handle() {
       return handle;
     }
   }
-  CURL* handle = curl_library().easy_init();
+  CURL* handle = curl_library(kFiles).easy_init();
   if (!handle) throw std::bad_alloc();
   return handle;
 }
 
 void RangeClient::give_back(CURL* handle) {
-  curl_library().easy_reset(handle);
+  curl_library(kFiles).easy_reset(handle);
   const std::lock_guard lock(mutex_);
   idle_.push_back(handle);
 }
@@ -221,7 +222,7 @@ std::optional<AwsKeys> RangeClient::new_keys(const AwsKeys& refused) {
 
 RangeClient::Attempt RangeClient::try_once(std::uint64_t begin, std::uint64_t length, Milliseconds left,
                                            const AwsKeys& keys) {
-  const CurlLibrary& curl = curl_library();
+  const CurlLibrary& curl = curl_library(kFiles);
   const std::unique_ptr<CURL, std::function<void(CURL*)>> handle(take_handle(), [this](CURL* h) { give_back(h); });
   Body body{{}, length};
   Headers headers;

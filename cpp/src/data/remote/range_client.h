@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "data/remote/curl_library.h"
+#include "base/curl_library.h"
 #include "data/remote/remote_url.h"
 
 namespace tandem::remote {

@@ -197,7 +197,9 @@ void Session::Parts::write_checkpoint() {
   if (!std::exchange(checkpoint_due, false)) return;
   if (!folder) {
     folder = std::make_unique<CheckpointFolder>(options.checkpoints,
-                                                CheckpointOptions{options.checkpoints_kept, group});
+                                                CheckpointOptions{options.checkpoints_kept, group, [this, of = epoch] {
+                                                  return !agent || agent->permits(of);
+                                                }});
   }
   const Commit& last = commits.last();
   CheckpointContent content = last.content;

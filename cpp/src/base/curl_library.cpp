@@ -1,4 +1,4 @@
-#include "data/remote/curl_library.h"
+#include "base/curl_library.h"
 
 #include <dlfcn.h>
 
@@ -6,7 +6,7 @@
 
 #include "tandem/error.h"
 
-namespace tandem::remote {
+namespace tandem {
 namespace {
 
 template <typename Function>
@@ -15,12 +15,17 @@ void find(void* library, const char* name, Function& function) {
   if (!function) throw Error(ErrorCode::kLibrary, std::string("libcurl.so.4 has no ") + name + ": it is too old");
 }
 
-CurlLibrary load() {
+void* open_libcurl(const char* what) {
   void* const library = ::dlopen("libcurl.so.4", RTLD_NOW | RTLD_LOCAL);
   if (!library) {
-    throw Error(ErrorCode::kLibrary, std::string("files on http and s3 need libcurl, which cannot be loaded: ") +
-                                         ::dlerror() + "; install Debian's libcurl4, or copy the files here first");
+    throw Error(ErrorCode::kLibrary, what + std::string(" need libcurl, which cannot be loaded: ") + ::dlerror() +
+                                         "; install Debian's libcurl4");
   }
+  return library;
+}
+
+CurlLibrary load(const char* what) {
+  void* const library = open_libcurl(what);
   decltype(&::curl_global_init) global_init;
   find(library, "curl_global_init", global_init);
   CurlLibrary curl;
@@ -42,11 +47,29 @@ CurlLibrary load() {
   return curl;
 }
 
-}  // namespace
-
-const CurlLibrary& curl_library() {
-  static const CurlLibrary curl = load();  // stays: threads may be in it when the process ends
+CurlMultiLibrary load_multi(const char* what) {
+  void* const library = open_libcurl(what);
+  CurlMultiLibrary curl;
+  find(library, "curl_multi_init", curl.init);
+  find(library, "curl_multi_cleanup", curl.cleanup);
+  find(library, "curl_multi_setopt", curl.setopt);
+  find(library, "curl_multi_add_handle", curl.add_handle);
+  find(library, "curl_multi_remove_handle", curl.remove_handle);
+  find(library, "curl_multi_socket_action", curl.socket_action);
+  find(library, "curl_multi_info_read", curl.info_read);
   return curl;
 }
 
-}  // namespace tandem::remote
+}  // namespace
+
+const CurlLibrary& curl_library(const char* what) {
+  static const CurlLibrary curl = load(what);  // stays: threads may be in it when the process ends
+  return curl;
+}
+
+const CurlMultiLibrary& curl_multi_library(const char* what) {
+  static const CurlMultiLibrary curl = load_multi(what);
+  return curl;
+}
+
+}  // namespace tandem

@@ -1,0 +1,256 @@
+// Nodes whose agents elect the one that keeps the membership, by a real etcd.
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <memory>
+
+#include "etcd_server.h"
+#include "launch/process_tree.h"
+#include "training.h"
+
+namespace tandem::elastic {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+class Elected : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (!has_program("etcd")) GTEST_SKIP() << "needs etcd (script/bootstrap --schedulers installs it)";
+    etcd_ = std::make_unique<EtcdServer>();
+  }
+
+  Words flags(const std::string& nodes, const Words& more = {}, const std::string& configuration = "") const {
+    return joined({"--nnodes", nodes, "--rdzv-backend", "etcd", "--rdzv-endpoint", etcd_->endpoint(), "--rdzv-id", "job", "--rdzv-conf",
+                   "keep_alive_interval=1,join_timeout=20,last_call_timeout=0,lease_ttl=2" + configuration},
+                  more);
+  }
+  std::unique_ptr<Training> node(const std::string& nodes, const Words& settings, const Words& more = {"-n", "1"}) {
+    return std::make_unique<Training>(flags(nodes, more), settings);
+  }
+  // The one that keeps the membership, then `count` - 1 others; all train.
+  std::vector<std::unique_ptr<Training>> train(int count, const std::string& nodes, const Words& settings) {
+    std::vector<std::unique_ptr<Training>> all;
+    for (int i = 0; i < count; ++i) {
+      all.push_back(node(nodes, settings));
+      if (i == 0) wait_for_keeper();
+    }
+    for (auto& each : all) {
+      EXPECT_TRUE(eventually([&] { return each->takes_part(); })) << each->said();
+    }
+    return all;
+  }
+  void wait_for_keeper() const {
+    EXPECT_TRUE(eventually([&] { return etcd_->get("/tandem/job/keeper").has_value(); }));
+  }
+  std::int64_t epoch() const { return std::stol(etcd_->get("/tandem/job/epoch").value_or("0")); }
+
+  std::unique_ptr<EtcdServer> etcd_;
+};
+
+const Words kSlow{"PAUSE=30", "STEPS=150"};
+const Words kSteps{"STEPS=150"};
+
+TEST_F(Elected, TrainAsOneProcessWouldAndLeaveNothing) {
+  auto first = node("2", {}), second = node("2", {}, {"-n", "2"});
+  EXPECT_EQ(first->wait(), 0) << first->said();
+  EXPECT_EQ(second->wait(), 0) << second->said();
+  expect_close(first->result(0).empty() ? first->result(2) : first->result(0), undisturbed({"-n", "1"}, {}));
+  EXPECT_EQ(etcd_->get("/tandem/job/keeper"), std::nullopt);
+  EXPECT_EQ(etcd_->get("/tandem/job/epoch"), "over");
+}
+
+TEST_F(Elected, GoOnWithoutTheNodeThatKeptTheMembership) {
+  auto nodes = train(3, "1:3", kSlow);
+  ASSERT_TRUE(nodes[0]->reaches(5)) << nodes[0]->said();
+  const std::int64_t before = epoch();
+  const pid_t worker = nodes[0]->pid(0);
+  nodes[0]->tool().send(SIGKILL);
+  for (int i : {1, 2}) {
+    EXPECT_EQ(nodes[i]->wait(), 0) << nodes[i]->said();
+    EXPECT_THAT(nodes[i]->said(), HasSubstr("now 2 ranks, from step"));
+    expect_close(nodes[i]->result(0).empty() ? nodes[i]->result(1) : nodes[i]->result(0), undisturbed({"-n", "1"}, kSteps));
+  }
+  const std::string both = nodes[1]->said() + nodes[2]->said();
+  EXPECT_THAT(both, HasSubstr("this agent keeps the job's membership now"));
+  EXPECT_THAT(both, HasSubstr("which keeps the job's membership, is gone; the agents elect another one"));
+  EXPECT_THAT(both, HasSubstr("(membership epoch " + std::to_string(before + 1) + ")"));
+  EXPECT_TRUE(eventually([&] { return launch::is_gone(worker); }));
+  EXPECT_EQ(etcd_->get("/tandem/job/keeper"), std::nullopt);
+}
+
+TEST_F(Elected, TheLastOneGoesOnAlone) {
+  auto nodes = train(3, "1:3", kSlow);
+  nodes[0]->tool().send(SIGKILL);
+  ASSERT_TRUE(eventually([&] { return etcd_->get("/tandem/job/epoch").value_or("") >= "4"; })) << nodes[1]->said() << nodes[2]->said();
+  const bool second_keeps = nodes[1]->tool().wait_for_output("") && nodes[1]->said().find("this agent keeps") != std::string::npos;
+  const int keeper = second_keeps ? 1 : 2, other = 3 - keeper;
+  nodes[keeper]->tool().send(SIGKILL);
+  EXPECT_EQ(nodes[other]->wait(), 0) << nodes[other]->said();
+  EXPECT_THAT(nodes[other]->said(), HasSubstr("now 1 rank, from step"));
+}
+
+TEST_F(Elected, ASignalToTheKeeperEndsItsNodeAlone) {
+  auto nodes = train(2, "1:2", kSlow);
+  ASSERT_TRUE(nodes[0]->reaches(5)) << nodes[0]->said();
+  nodes[0]->tool().send(SIGTERM);
+  EXPECT_EQ(nodes[0]->wait(), 128 + SIGTERM) << nodes[0]->said();
+  EXPECT_EQ(nodes[1]->wait(), 0) << nodes[1]->said();
+  EXPECT_THAT(nodes[1]->said(), HasSubstr("now 1 rank, from step"));
+}
+
+TEST_F(Elected, AKeeperWhoseWorkersFailEndsItsNodeAlone) {
+  auto first = node("1:2", joined(kSlow, {"FAULTS=kill-forward@20/0"}));
+  ASSERT_TRUE(first->reaches(1)) << first->said();
+  auto second = node("1:2", kSlow);
+  EXPECT_EQ(second->wait(), 0) << second->said();
+  EXPECT_EQ(first->wait(), 0) << first->said();  // the training came to its end
+}
+
+TEST_F(Elected, OneThatSleptThroughItsElectionComesBack) {
+  auto nodes = train(3, "1:3", {"PAUSE=60", "STEPS=150"});
+  ASSERT_TRUE(nodes[0]->reaches(5)) << nodes[0]->said();
+  // The agent alone: its workers go on, and are not heard.
+  std::vector<pid_t> agents;
+  for (const auto& process : launch::descendants(nodes[0]->tool().pid())) {
+    if (process.parent == nodes[0]->tool().pid()) agents.push_back(process.pid);
+  }
+  ASSERT_EQ(agents.size(), 1u);
+  ASSERT_EQ(kill(agents[0], SIGSTOP), 0);
+  const std::int64_t before = epoch();
+  EXPECT_TRUE(eventually([&] { return epoch() > before; })) << nodes[1]->said() << nodes[2]->said();
+  ASSERT_EQ(kill(agents[0], SIGCONT), 0);
+  for (auto& each : nodes) EXPECT_EQ(each->wait(), 0) << each->said();
+  EXPECT_THAT(nodes[0]->said(), HasSubstr("election to keep the membership has run out"));
+  EXPECT_THAT(nodes[1]->said() + nodes[2]->said(), HasSubstr("now 3 ranks, from step"));
+  std::vector<std::string> results;
+  for (auto& each : nodes) {
+    for (int rank = 0; rank < 3; ++rank) {
+      if (const std::string result = each->result(rank); !result.empty()) results.push_back(result);
+    }
+  }
+  EXPECT_EQ(results.size(), 3u);
+  for (const std::string& result : results) expect_close(result, undisturbed({"-n", "1"}, kSteps));
+}
+
+TEST_F(Elected, TrainOnWhileEtcdIsAway) {
+  auto nodes = train(2, "2", kSlow);
+  const std::int64_t before = epoch();
+  etcd_->kill();
+  std::this_thread::sleep_for(std::chrono::milliseconds(3000));  // longer than the lease
+  etcd_->start();
+  for (auto& each : nodes) EXPECT_EQ(each->wait(), 0) << each->said();
+  for (auto& each : nodes) EXPECT_THAT(each->said(), Not(HasSubstr("membership epoch")));
+  EXPECT_EQ(before, 1);
+  EXPECT_EQ(nodes[0]->times(1) + nodes[1]->times(1), 1);
+  EXPECT_EQ(etcd_->get("/tandem/job/keeper"), std::nullopt);
+}
+
+TEST_F(Elected, TrainToTheEndWithoutEtcd) {
+  auto nodes = train(2, "2", {"PAUSE=60", "STEPS=150"});
+  etcd_->kill();
+  for (auto& each : nodes) EXPECT_EQ(each->wait(), 0) << each->said();
+  EXPECT_THAT(nodes[0]->said(), HasSubstr("training goes on, but ranks cannot come and go until it answers"));
+}
+
+TEST_F(Elected, ALostRankIsReplacedOnceEtcdIsBack) {
+  auto nodes = train(3, "1:3", kSlow);
+  etcd_->kill();
+  kill(nodes[2]->pid(0), SIGKILL);
+  std::this_thread::sleep_for(std::chrono::milliseconds(1500));
+  const std::int64_t step = std::max(nodes[0]->step(), nodes[1]->step());
+  std::this_thread::sleep_for(std::chrono::milliseconds(500));
+  EXPECT_LE(std::max(nodes[0]->step(), nodes[1]->step()), step);  // nobody confirms their epoch
+  etcd_->start();
+  for (int i : {0, 1}) {
+    EXPECT_EQ(nodes[i]->wait(), 0) << nodes[i]->said();
+    EXPECT_THAT(nodes[i]->said(), HasSubstr("now 2 ranks, from step"));
+  }
+}
+
+TEST_F(Elected, LaterNodesJoinTheNextKeeper) {
+  auto nodes = train(2, "1:3", {"PAUSE=50", "STEPS=150"});
+  nodes[0]->tool().send(SIGKILL);
+  auto third = node("1:3", {"PAUSE=50", "STEPS=150"});
+  EXPECT_EQ(third->wait(), 0) << third->said();
+  EXPECT_EQ(nodes[1]->wait(), 0) << nodes[1]->said();
+  EXPECT_TRUE(third->takes_part());
+  EXPECT_THAT(nodes[1]->said(), HasSubstr("now 2 ranks, from step"));
+}
+
+TEST_F(Elected, AProgramThatIsNotElasticEndsWithALostNode) {
+  std::vector<std::unique_ptr<Tool>> tools;
+  for (int i = 0; i < 3; ++i) {
+    tools.push_back(std::make_unique<Tool>(joined(joined({"run"}, flags("3")), {"--", "sh", "-c", "echo here; sleep 100"})));
+    if (i == 0) wait_for_keeper();
+  }
+  for (auto& each : tools) ASSERT_TRUE(each->wait_for_output("here")) << each->err();
+  tools[0]->send(SIGKILL);
+  for (int i : {1, 2}) {
+    EXPECT_EQ(tools[i]->wait(), 1) << tools[i]->err();
+    EXPECT_THAT(tools[i]->err(), HasSubstr("the program's other ranks cannot go on without it"));
+  }
+}
+
+TEST_F(Elected, SayWhatIsWrongWithEtcd) {
+  const auto run = [&](const Words& more) {
+    const Words flags{"run", "--nnodes", "2", "--rdzv-backend", "etcd", "--rdzv-conf", "join_timeout=2"};
+    return launch::run_tool(joined(joined(flags, more), {"--", "true"}));
+  };
+  auto result = run({"--rdzv-id", "job", "--rdzv-endpoint", "127.0.0.1:1"});
+  EXPECT_EQ(result.code, 1);
+  EXPECT_THAT(result.err, HasSubstr("etcd at http://127.0.0.1:1: Failed to connect"));
+  result = run({"--rdzv-id", "job", "--rdzv-endpoint", etcd_->endpoint()});
+  EXPECT_THAT(result.err, HasSubstr("of 2 nodes 1 came within 2 s"));
+  EXPECT_THAT(run({"--rdzv-endpoint", etcd_->endpoint()}).err, HasSubstr("needs --rdzv-id NAME"));
+  EXPECT_THAT(run({"--rdzv-id", "a/b", "--rdzv-endpoint", etcd_->endpoint()}).err, HasSubstr("names keys of etcd"));
+  EXPECT_THAT(run({"--rdzv-id", "job"}).err, HasSubstr("needs --rdzv-endpoint HOST[:PORT],…, where etcd's servers"));
+}
+
+TEST_F(Elected, PassOverServersThatDoNotAnswer) {
+  const Words all = joined(Words{"run"}, {"--nnodes", "2", "--rdzv-backend", "etcd", "--rdzv-id", "job", "--rdzv-endpoint",
+                                           "127.0.0.1:1," + etcd_->endpoint(), "--rdzv-conf", "join_timeout=20", "--", "true"});
+  Tool first(all), second(all);
+  EXPECT_EQ(first.wait(), 0) << first.err();
+  EXPECT_EQ(second.wait(), 0) << second.err();
+}
+
+TEST_F(Elected, SignInWhereEtcdAsksForIt) {
+  if (!has_program("etcdctl")) GTEST_SKIP() << "etcdctl is missing (script/bootstrap --schedulers installs it)";
+  const std::string control = "ETCDCTL_API=3 etcdctl --endpoints " + etcd_->url() + " ";
+  ASSERT_EQ(std::system((control + "user add root:secret-word > /dev/null && " + control + "auth enable > /dev/null").c_str()), 0);
+  const Words all = joined(joined({"run"}, flags("2", {"--no-prefix"}, "")), {"--", "true"});
+  Tool first(all, Tool::Screen::kPipes, {"ETCDCTL_USER=root:secret-word"});
+  Tool second(all, Tool::Screen::kPipes, {"ETCDCTL_USER=root", "ETCDCTL_PASSWORD=secret-word"});
+  EXPECT_EQ(first.wait(), 0) << first.err();
+  EXPECT_EQ(second.wait(), 0) << second.err();
+  const Words once = joined(joined({"run"}, flags("2", {}, ",join_timeout=1")), {"--", "true"});
+  const auto wrong = launch::run_tool(once, {"ETCDCTL_USER=root:other"});
+  EXPECT_EQ(wrong.code, 1);
+  EXPECT_THAT(wrong.err, HasSubstr("authentication failed"));
+  EXPECT_THAT(wrong.err, Not(HasSubstr("other")));
+}
+
+TEST_F(Elected, SpeakTls) {
+  if (!has_program("openssl")) GTEST_SKIP() << "openssl is missing";
+  const TemporaryFolder folder;
+  const std::string key = folder.path() + "/key.pem", certificate = folder.path() + "/cert.pem";
+  ASSERT_EQ(std::system(("openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=127.0.0.1 -addext subjectAltName=IP:127.0.0.1 "
+                         "-keyout " + key + " -out " + certificate + " 2> /dev/null").c_str()), 0);
+  etcd_ = std::make_unique<EtcdServer>(Words{"--cert-file", certificate, "--key-file", key, "--client-cert-auth", "--trusted-ca-file", certificate},
+                                       "https");
+  const std::string tls = ",protocol=https,cacert=" + certificate;
+  const Words all = joined(joined({"run"}, flags("2", {}, tls + ",cert=" + certificate + ",key=" + key)), {"--", "true"});
+  Tool first(all), second(all);
+  EXPECT_EQ(first.wait(), 0) << first.err();
+  EXPECT_EQ(second.wait(), 0) << second.err();
+  const auto stranger = launch::run_tool(joined(joined({"run"}, flags("2", {}, ",protocol=https,join_timeout=1")), {"--", "true"}));
+  EXPECT_EQ(stranger.code, 1);
+  EXPECT_THAT(stranger.err, HasSubstr("certificate"));
+}
+
+}  // namespace
+}  // namespace tandem::elastic

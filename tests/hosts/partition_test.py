@@ -1,0 +1,154 @@
+"""Machines that are cut off from etcd and from each other: partition_test.py TANDEM ELASTIC_PROGRAM"""
+import os
+import pathlib
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import unittest
+
+import machines as two
+
+SKIPPED = 77
+TANDEM = PROGRAM = MACHINES = None  # set below
+STEPS = 300
+
+
+class Etcd:
+    """At the desk, which is never cut off."""
+
+    def __init__(self, folder):
+        with open(folder / "etcd.log", "wb") as log:
+            peer, client = f"http://{two.DESK}:2380", f"http://{two.DESK}:2379"
+            self.process = subprocess.Popen(
+                ["etcd", "--name", "one", "--data-dir", folder / "etcd", "--unsafe-no-fsync", "--listen-client-urls", client,
+                 "--advertise-client-urls", client, "--listen-peer-urls", peer, "--initial-advertise-peer-urls", peer,
+                 "--initial-cluster", f"one={peer}"], stdout=log, stderr=log)
+        two.eventually(self.answers, "etcd answers", 20)
+
+    @staticmethod
+    def answers():
+        with socket.socket() as tried:
+            return tried.connect_ex((two.DESK, 2379)) == 0
+
+    def end(self):
+        self.process.kill()
+        self.process.wait()
+
+
+def setUpModule():
+    global MACHINES, ETCD
+    MACHINES = two.Machines().__enter__()
+    ETCD = Etcd(MACHINES.folder)
+
+
+def tearDownModule():
+    ETCD.end()
+    MACHINES.__exit__()
+
+
+class Node:
+    """A training's part on one machine."""
+    count = 0
+
+    def __init__(self, machine, job, settings=()):
+        Node.count += 1
+        self.folder = MACHINES.folder / f"node{Node.count}"
+        self.folder.mkdir()
+        words = [TANDEM, "run", "--nnodes", "1:2", "--rdzv-backend", "etcd", "--rdzv-endpoint", two.DESK, "--rdzv-id", job, "--rdzv-conf",
+                 "lease_ttl=2,keep_alive_interval=1,last_call_timeout=0,join_timeout=60", "--", PROGRAM, self.folder, f"STEPS={STEPS}",
+                 "PAUSE=60", "TIMEOUT=60000", *settings]
+        with open(self.folder / "said", "wb") as said:
+            self.process = subprocess.Popen([str(word) for word in MACHINES.inside(machine, self.folder) + words], stdin=subprocess.DEVNULL,
+                                            stdout=said, stderr=said, env=os.environ | {"PATH": two.PATH, "OMP_NUM_THREADS": "1"})
+
+    said = property(lambda self: (self.folder / "said").read_text(errors="replace"))
+
+    def step(self):
+        """The newest that this machine's workers have completed."""
+        try:
+            return int((self.folder / "trains").read_text() or 0)
+        except (OSError, ValueError):
+            return 0
+
+    def reaches(self, step):
+        two.eventually(lambda: self.step() >= step or self.process.poll() is not None, f"step {step}; {self.said}")
+
+    def says(self, text, patience=40):
+        two.eventually(lambda: text in self.said or self.process.poll() is not None, f"{text!r} in {self.said}", patience)
+
+    def result(self):
+        for rank in (0, 1):
+            if (file := self.folder / f"result.{rank}").exists():
+                return [float.fromhex(line) for line in file.read_text().split("\n") if line.startswith(("0x", "-0x"))]
+        return []
+
+
+class Partition(unittest.TestCase):
+    def setUp(self):
+        self.job = f"job{Node.count}"
+
+    def end_well(self, *nodes):
+        results = []
+        for node in nodes:
+            self.assertEqual(node.process.wait(two.PATIENCE), 0, node.said)
+            results.append(node.result())
+        alone = Node("beta", f"{self.job}-alone", ["PAUSE=0"])  # the last that is said of a setting counts
+        self.assertEqual(alone.process.wait(two.PATIENCE), 0, alone.said)
+        for result in results:
+            self.assertEqual(len(result), len(alone.result()))
+            for one, other in zip(result, alone.result()):
+                self.assertAlmostEqual(one, other, delta=1e-11)
+
+    def test_the_side_that_etcd_serves_goes_on(self):
+        keeper = Node("alpha", self.job)
+        keeper.reaches(3)
+        other = Node("beta", self.job)
+        other.reaches(8)
+        MACHINES.cut_off("alpha")
+        other.says("now 1 rank, from step")
+        at = other.step()
+        other.reaches(at + 20)
+        stood = keeper.step()
+        time.sleep(1)
+        self.assertEqual(keeper.step(), stood, keeper.said)  # it waits for who is elected
+        MACHINES.join_again("alpha")
+        other.says("now 2 ranks, from step")
+        self.end_well(keeper, other)
+
+    def test_what_is_cut_off_writes_no_checkpoint(self):
+        kept = MACHINES.folder / f"kept{Node.count}"
+        saves = [f"CHECKPOINTS={kept}", "CHECKPOINT_EVERY=4"]
+        keeper = Node("alpha", self.job, saves)
+        keeper.reaches(12)
+        MACHINES.cut_off("alpha")
+        keeper.says("a checkpoint is not written")
+        newest = (kept / "latest").read_text()
+        at = keeper.step()
+        keeper.reaches(at + 1)  # and goes on
+        self.assertEqual((kept / "latest").read_text(), newest)
+        other = Node("beta", self.job, saves)
+        other.reaches(1)
+        seen = []
+        end = time.monotonic() + 4
+        while time.monotonic() < end:
+            seen.append((kept / "latest").read_text())
+            time.sleep(0.05)
+        self.assertEqual(seen, sorted(seen))
+        self.assertGreater(seen[-1], newest, other.said)
+        MACHINES.join_again("alpha")
+        self.end_well(keeper, other)
+
+
+if __name__ == "__main__":
+    if gone := two.missing() + [name for name in ["etcd"] if not shutil.which(name, path=two.PATH)]:
+        print(f"SKIPPED: not installed: {', '.join(gone)}; script/bootstrap --schedulers installs them", flush=True)
+        sys.exit(SKIPPED)
+    if not os.environ.get(two.INSIDE):
+        if why := two.why_no_namespaces():
+            print(f"SKIPPED: needs namespaces for its machines, and cannot make any: {why}", flush=True)
+            sys.exit(SKIPPED)
+        two.go_inside([sys.executable, "-B", *sys.argv])
+    TANDEM, PROGRAM = (pathlib.Path(path).resolve() for path in sys.argv[1:3])
+    unittest.main(argv=sys.argv[:1], verbosity=2)
