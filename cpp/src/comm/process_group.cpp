@@ -43,6 +43,13 @@ std::shared_ptr<ProcessGroup> ProcessGroup::create(const ProcessGroupOptions& op
   }
   for (const BackendEntry& entry : entries) require_devices(entry, options);
 
+  const auto make = [&options](const Rendezvous& rendezvous) {
+    std::vector<int> ranks(rendezvous.world_size);
+    std::iota(ranks.begin(), ranks.end(), 0);
+    auto group = GroupMaker::make(options, rendezvous, std::move(ranks));
+    group->parts_->trace->begin(*group);
+    return group;
+  };
   Rendezvous rendezvous;
   rendezvous.rank = options.rank;
   rendezvous.world_size = options.world_size;
@@ -56,14 +63,18 @@ std::shared_ptr<ProcessGroup> ProcessGroup::create(const ProcessGroupOptions& op
     rendezvous.local_address = address_towards(store);
   } else {
     Cancellation cancellation;
-    rendezvous =
-        open_rendezvous(options.init_method, options.rank, options.world_size, options.timeout, cancellation.cancelled);
+    const auto deadline = std::chrono::steady_clock::now() + options.timeout;
+    for (auto left = options.timeout;;) {
+      rendezvous = open_rendezvous(options.init_method, options.rank, options.world_size, left, cancellation.cancelled);
+      try {
+        return make(rendezvous);
+      } catch (const Error& error) {
+        left = std::chrono::duration_cast<milliseconds>(deadline - std::chrono::steady_clock::now());
+        if (error.code() != ErrorCode::kPeerLost || left.count() <= 0 || !met_an_ending_store(rendezvous)) throw;
+      }
+    }
   }
-  std::vector<int> ranks(rendezvous.world_size);
-  std::iota(ranks.begin(), ranks.end(), 0);
-  auto group = GroupMaker::make(options, rendezvous, std::move(ranks));
-  group->parts_->trace->begin(*group);
-  return group;
+  return make(rendezvous);
 }
 
 std::shared_ptr<ProcessGroup> GroupMaker::make(const ProcessGroupOptions& options, const Rendezvous& rendezvous,

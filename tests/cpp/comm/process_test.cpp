@@ -39,6 +39,23 @@ int sum() {
   return 0;
 }
 
+// Makes groups one after the other, each the only one of its time: ranks come to the next while others, and the store
+// that rank 0 serves, are still ending the last.
+int again_and_again() {
+  say_error([] {
+    double sum = 0;
+    for (int round = 0; round < 20; ++round) {
+      const auto group = ProcessGroup::create(from_environment());
+      at::Tensor tensor = torch::full({10}, group->rank() + 1.0);
+      group->all_reduce(tensor);
+      sum += tensor[9].item<double>();
+      group->close();
+    }
+    say("sum " + std::to_string(sum));
+  });
+  return 0;
+}
+
 // Waits in a collective that the other rank does not join.
 int wait_for_peer() {
   const auto group = ProcessGroup::create(from_environment());
@@ -124,6 +141,7 @@ int with_few_descriptors() {
 int run_child(const std::string& role) {
   if (role == "few descriptors") return with_few_descriptors();
   if (role == "sum") return sum();
+  if (role == "again") return again_and_again();
   if (role == "wait") return wait_for_peer();
   if (role == "abort") return abort_while_waiting();
   if (role == "train") return train_until_peer_dies();
@@ -150,6 +168,18 @@ TEST_P(Backends, MeetThroughTheEnvironment) {
     const double expected = size * (size + 1) / 2.0 * size * size * size;
     for (auto& rank : ranks) {
       EXPECT_EQ(rank->line(), "sum " + std::to_string(expected));
+      EXPECT_EQ(rank->wait(), 0);
+    }
+  }
+}
+
+TEST_P(Backends, GroupsCanBeMadeOneAfterTheOther) {
+  for (const int size : {2, 3, 5}) {
+    const Job job = this->job();
+    std::vector<std::unique_ptr<Child>> ranks;
+    for (int rank = 0; rank < size; ++rank) ranks.push_back(job.start("again", rank, size));
+    for (auto& rank : ranks) {
+      EXPECT_EQ(rank->line(), "sum " + std::to_string(20 * size * (size + 1) / 2.0));
       EXPECT_EQ(rank->wait(), 0);
     }
   }

@@ -6,6 +6,7 @@
 #include <map>
 #include <mutex>
 #include <set>
+#include <thread>
 
 #include "comm/environment.h"
 #include "comm/session_port.h"
@@ -18,6 +19,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
+
+constexpr milliseconds kAllConnections{500};  // of a server that goes, to end
 
 void throw_if(const std::atomic<bool>& cancelled) {
   if (cancelled) throw Error(ErrorCode::kAborted, "meeting the other ranks was aborted");
@@ -54,6 +57,21 @@ class OpenStores {
     }
     done(key);
     return store;
+  }
+
+  // Whether one was ever opened there.
+  bool knows(const std::string& key) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return stores_.count(key) != 0;
+  }
+  // Whether the one that is open has lost its server.
+  bool has_lost_server(const std::string& key) {
+    std::unique_lock<std::mutex> lock(mutex_);
+    const auto found = stores_.find(key);
+    const Store store = found == stores_.end() ? Store() : found->second.lock();
+    lock.unlock();
+    auto* of_tcp = dynamic_cast<DeadlineStore*>(store.get());
+    return of_tcp && of_tcp->has_lost_server();
   }
 
  private:
@@ -96,6 +114,8 @@ void open_tcp(Rendezvous& rendezvous, const Place& place, milliseconds timeout, 
     throw Error(ErrorCode::kTimeout, "after " + std::to_string(timeout.count()) + " ms another thread still opens " +
                                          "the store at " + rendezvous.place + "; see why that takes so long");
   };
+  rendezvous.open_store = key;
+  rendezvous.met_before = open_stores().knows(key);
   rendezvous.store = WaitableStore(open_stores().find_or_open(key, check, [&] {
     if (!place.serve) find_server();
     return open_tcp_store(place.host, place.port, options, place.served_by);
@@ -127,6 +147,17 @@ void parse_tcp(const std::string& init_method, Place* place) {
 }
 
 }  // namespace
+
+bool met_an_ending_store(const Rendezvous& rendezvous) {
+  if (rendezvous.serves_store || !rendezvous.met_before) return false;
+  // What failed may have waited on a connection of its own: the others end a moment later.
+  const auto until = Clock::now() + kAllConnections;
+  while (!open_stores().has_lost_server(rendezvous.open_store)) {
+    if (Clock::now() >= until) return false;
+    std::this_thread::sleep_for(milliseconds(5));
+  }
+  return true;
+}
 
 Rendezvous open_rendezvous(const std::string& init_method, int rank, int world_size, milliseconds timeout,
                            const std::atomic<bool>& cancelled) {

@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <condition_variable>
 #include <functional>
+#include <random>
 #include <set>
 #include <thread>
 #include <utility>
@@ -19,6 +20,7 @@ namespace {
 using std::chrono::milliseconds;
 using Clock = CallWatch::Clock;
 
+constexpr const char* kIdentity = "tandem/server";
 // A server that lives answers within this, on a busy machine as well.
 constexpr milliseconds kAnswer{3000};
 // To connect, too. LibTorch asks for the name of the server's address then, and name servers may be slow to say that
@@ -223,7 +225,10 @@ auto DeadlineStore::run(CallWatch::Turn& turn, const std::string& what, Body&& b
     try {
       throw;
     } catch (const c10::DistNetworkError& error) {
-      if (client_) lost_ = error.what_without_backtrace();
+      if (client_) {
+        lost_ = error.what_without_backtrace();
+        is_lost_ = true;
+      }
       client_.reset();
       throw;
     }
@@ -263,9 +268,10 @@ DeadlineStore::DeadlineStore(StorePlace place, const c10d::TCPStoreOptions& opti
   if (options.isServer) server_ = std::make_shared<Server>(place_.endpoint.port, client_);
 }
 
-DeadlineStore::DeadlineStore(StorePlace place, milliseconds timeout, std::shared_ptr<Server> server)
-    : DeadlineStore(place, client_options(place.endpoint), timeout) {
-  server_ = std::move(server);
+DeadlineStore::DeadlineStore(const DeadlineStore& other, milliseconds timeout)
+    : DeadlineStore(other.place_, client_options(other.place_.endpoint), timeout) {
+  if (identity_ != other.identity_) C10_THROW_ERROR(DistNetworkError, "another server listens at " + net::to_string(place_.endpoint) + " by now");
+  server_ = other.server_;
 }
 
 void DeadlineStore::release_resources() {
@@ -297,10 +303,12 @@ void DeadlineStore::open(const CallWatch::Turn& turn, const c10d::TCPStoreOption
     opening_ = false;
     throw;
   }
-  const std::lock_guard<std::mutex> lock(socket_mutex_);
-  opening_ = false;
-  for (auto& socket : net::connections_to(place_.endpoint)) {
-    if (!earlier_.contains(net::identity_of(socket.get()))) socket_ = std::move(socket);
+  {
+    const std::lock_guard<std::mutex> lock(socket_mutex_);
+    opening_ = false;
+    for (auto& socket : net::connections_to(place_.endpoint)) {
+      if (!earlier_.contains(net::identity_of(socket.get()))) socket_ = std::move(socket);
+    }
   }
   if (socket_.get() < 0) {
     client_.reset();
@@ -308,6 +316,18 @@ void DeadlineStore::open(const CallWatch::Turn& turn, const c10d::TCPStoreOption
                                     "(/proc/self/fd), so that no call could be ended; is /proc there, and a " +
                                     "descriptor left?");
   }
+  check_server();
+}
+
+// Whose keys are this object's: a later one at the same place has others.
+void DeadlineStore::check_server() {
+  std::random_device random;
+  std::vector<std::uint8_t> mine(16);
+  for (std::uint8_t& byte : mine) byte = static_cast<std::uint8_t>(random());
+  const auto identity = client_->compareSet(kIdentity, {}, mine);
+  if (identity_.empty()) identity_ = identity;
+  if (identity == identity_) return;
+  C10_THROW_ERROR(DistNetworkError, "another server listens at " + net::to_string(place_.endpoint) + " by now");
 }
 
 c10::intrusive_ptr<c10d::TCPStore> DeadlineStore::connect(const CallWatch::Turn& turn,
@@ -379,7 +399,7 @@ void DeadlineStore::wait_for_workers() {
 }
 
 c10::intrusive_ptr<c10d::Store> DeadlineStore::clone() {
-  return c10::make_intrusive<DeadlineStore>(place_, timeout_, server_);
+  return c10::make_intrusive<DeadlineStore>(*this, timeout_);
 }
 
 void DeadlineStore::set(const std::string& key, const std::vector<std::uint8_t>& value) {
@@ -415,7 +435,7 @@ bool DeadlineStore::check(const std::vector<std::string>& keys) {
 }
 
 std::int64_t DeadlineStore::getNumKeys() {
-  return ask("count of keys", [](c10d::TCPStore& client) { return client.getNumKeys(); });
+  return ask("count of keys", [](c10d::TCPStore& client) { return client.getNumKeys() - 1; });
 }
 
 void DeadlineStore::wait(const std::vector<std::string>& keys) {
@@ -466,6 +486,7 @@ std::int64_t DeadlineStore::queueLen(const std::string& key) {
 }
 
 bool DeadlineStore::has_lost_server() {
+  if (is_lost_) return true;
   const std::lock_guard<std::mutex> lock(socket_mutex_);
   char byte = 0;
   const ssize_t read = socket_.valid() && !shut_ ? ::recv(socket_.get(), &byte, 1, MSG_PEEK | MSG_DONTWAIT) : 1;
@@ -473,7 +494,9 @@ bool DeadlineStore::has_lost_server() {
 }
 
 std::vector<std::string> DeadlineStore::listKeys() {
-  return ask("list of keys", [](c10d::TCPStore& client) { return client.listKeys(); });
+  auto keys = ask("list of keys", [](c10d::TCPStore& client) { return client.listKeys(); });
+  std::erase_if(keys, [](const std::string& key) { return key.ends_with(kIdentity); });
+  return keys;
 }
 
 namespace {
@@ -490,7 +513,8 @@ Store open_client(const std::string& host, std::uint16_t port, const TCPStoreOpt
     try {
       store = c10::make_intrusive<DeadlineStore>(place, native, options.timeout);
     } catch (const c10::DistNetworkError&) {
-      if (Clock::now() >= end || !net::is_refused(place.endpoint)) throw;
+      // connect() gives up early where nobody listened any more; by now the next one may.
+      if (Clock::now() >= end) throw;
       continue;
     }
     if (options.wait_workers) store->wait_for_workers();

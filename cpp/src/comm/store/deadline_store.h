@@ -1,6 +1,7 @@
 // LibTorch's TCP store, of which every call ends.
 #pragma once
 
+#include <atomic>
 #include <torch/csrc/distributed/c10d/TCPStore.hpp>
 
 #include <chrono>
@@ -29,7 +30,8 @@ struct StorePlace {
 // LibTorch's client waits without a timeout for the answers of a server that stands still. Here each call ends: by the
 // store's timeout, a StoreLimit of its thread, a StoreInterrupt or the program's shutdown. What ends it shuts the
 // client's socket, so the next call connects anew; whether the call that was ended took effect is not known. A server
-// that is gone stays so. Thread-safe; one call at a time, as with LibTorch's.
+// that is gone stays so, also where another one listens at its place: each has an identity, under a key of its own that no
+// count or list shows. Thread-safe; one call at a time, as with LibTorch's.
 //
 // Errors: Error(kTimeout) and Error(kAborted) name the server, the call and its keys; else LibTorch's.
 class DeadlineStore final : public c10d::Store {
@@ -40,8 +42,8 @@ class DeadlineStore final : public c10d::Store {
   // `opening`, where it is given, keeps others from opening connections to this port, until this one is open.
   DeadlineStore(StorePlace place, const c10d::TCPStoreOptions& options, std::chrono::milliseconds timeout,
                 std::shared_ptr<void> opening = nullptr);
-  // Connects to a server that `server` keeps alive where it is in this process.
-  DeadlineStore(StorePlace place, std::chrono::milliseconds timeout, std::shared_ptr<Server> server);
+  // Connects to the same server as `other`, and no later one of its place.
+  DeadlineStore(const DeadlineStore& other, std::chrono::milliseconds timeout);
 
   const net::Endpoint& endpoint() const { return place_.endpoint; }
   // Whether the connection has ended on the server's side. Asks nobody.
@@ -89,15 +91,18 @@ class DeadlineStore final : public c10d::Store {
 
   c10d::TCPStore& connected(const CallWatch::Turn& turn);
   void open(const CallWatch::Turn& turn, const c10d::TCPStoreOptions& options, std::shared_ptr<void> opening = nullptr);
+  void check_server();
   c10::intrusive_ptr<c10d::TCPStore> connect(const CallWatch::Turn& turn, const c10d::TCPStoreOptions& options) const;
   void end_call();
 
   const StorePlace place_;
+  std::vector<std::uint8_t> identity_;  // of the server, known once there was a connection
   const std::string name_;  // "the TCP store at 127.0.0.1:29500 (rank 0 serves it)"
   // These are the current call's.
   std::shared_ptr<Server> server_;  // null where it is in another process
   c10::intrusive_ptr<c10d::TCPStore> client_;
   std::string lost_;  // why the server is gone; "" as long as it is not
+  std::atomic<bool> is_lost_ = false;
 
   std::mutex socket_mutex_;
   Descriptor socket_;  // the client's, a duplicate
