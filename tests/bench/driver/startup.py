@@ -1,5 +1,5 @@
 """`startup`: from starting the launcher to the first all-reduce, and the workers' memory after it."""
-from . import measure, places, report
+from . import measure, places, rendezvous, report
 
 RANKS = 2
 
@@ -26,6 +26,10 @@ def own_runs(only):
 
 
 def benchmark(rounds, progress, only=None):
+    agents = f"rendezvous-{rendezvous.AGENTS}"
+    met = rendezvous.benchmark(rounds, progress) if not only or agents in only else []
+    if only and set(only) == {agents}:
+        return met
     ours(), peer()  # files into the page cache, and both results checked, before anything counts
     results = measure.alternate({"ours": ours, "torchrun": peer}, rounds, progress)
     common = dict(peer_name="torchrun", ranks=RANKS, threads=1)
@@ -33,4 +37,4 @@ def benchmark(rounds, progress, only=None):
     for case, unit in (("first-allreduce", "s"), ("worker-memory", "MB")):
         entries.append(report.entry(case, [run[case] for run in results["ours"]],
                                     [run[case] for run in results["torchrun"]], unit=unit, **common))
-    return entries
+    return entries + met
