@@ -51,10 +51,10 @@ std::vector<Cpu> allowed_cpus() {
   return cpus;
 }
 
-std::vector<std::vector<int>> share_cpus(std::vector<Cpu> cpus, int ranks) {
+std::vector<std::vector<int>> share_cpus(std::vector<Cpu> cpus, int ranks, const std::string& flag) {
   if (static_cast<int>(cpus.size()) < ranks) {
-    throw Failure("--bind-to core: there are " + std::to_string(ranks) + " ranks for " + std::to_string(cpus.size()) +
-                  " CPUs that this process may use; start fewer ranks, or leave --bind-to out");
+    throw Failure(flag + ": there are " + std::to_string(ranks) + " ranks for " + std::to_string(cpus.size()) +
+                  " CPUs that this process may use; start fewer ranks, or leave " + flag + " out");
   }
   std::ranges::sort(cpus, {}, [](const Cpu& cpu) { return std::tuple(cpu.package, cpu.core, cpu.number); });
   const auto begins_core = [&](std::size_t i) {

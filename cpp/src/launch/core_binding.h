@@ -1,6 +1,7 @@
 // Which cores each rank of this machine computes on.
 #pragma once
 
+#include <string>
 #include <vector>
 
 namespace tandem::launch {
@@ -19,7 +20,7 @@ std::vector<Cpu> allowed_cpus();
 int usable_cores();
 
 // The CPUs of each rank: as many whole cores for each as for the others, or one more, neighbours together; where there
-// are fewer cores than ranks, CPUs in place of cores. Throws Failure where there are fewer CPUs than ranks.
-std::vector<std::vector<int>> share_cpus(std::vector<Cpu> cpus, int ranks);
+// are fewer cores than ranks, CPUs in place of cores. Throws Failure, which names `flag`, where there are fewer CPUs than ranks.
+std::vector<std::vector<int>> share_cpus(std::vector<Cpu> cpus, int ranks, const std::string& flag = "--bind-to core");
 
 }  // namespace tandem::launch

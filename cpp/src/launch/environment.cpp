@@ -49,8 +49,8 @@ std::map<std::string, std::string> worker_variables(const LaunchOptions& options
   // Tensors in huge pages: steps that memory bounds are faster. glibc reads this before a program can set it.
   if (!std::getenv("GLIBC_TUNABLES")) variables["GLIBC_TUNABLES"] = "glibc.malloc.hugetlb=1";
   // Whether it shares its cores with other ranks cannot be seen from a worker.
-  if (!options.cpus.empty() || std::getenv("TANDEM_BIND_TO")) {
-    variables["TANDEM_BIND_TO"] = options.cpus.empty() ? "none" : "core";
+  if (options.owns_cpus || std::getenv("TANDEM_BIND_TO")) {
+    variables["TANDEM_BIND_TO"] = options.owns_cpus ? "core" : "none";
   }
   // A worker writes to a pipe; this tells its progress bar whether a terminal is behind it.
   if (isatty(STDOUT_FILENO)) variables["TANDEM_TERMINAL"] = "1";

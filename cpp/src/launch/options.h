@@ -62,6 +62,7 @@ struct LaunchOptions {
   bool prefix = true;
   int cores = 1;                         // that the workers share
   std::vector<std::vector<int>> cpus;    // of each worker; empty: all
+  bool owns_cpus = false;                // each worker: no other one has them
   std::vector<std::string> environment;  // "NAME=value", set in every worker
   std::string executable;                // found and executable
   std::vector<std::string> arguments;    // from argv[0] on

@@ -25,7 +25,6 @@ struct Unsupported {
   const char* instead;
 };
 constexpr Unsupported kUnsupported[] = {
-    {"--numa-binding", "--bind-to core gives each rank cores of its own"},
     {"--run-path", "it runs a script within torchrun's own Python; name the script itself"},
     {"--start-method", "it is of Python's multiprocessing; workers are always started by fork and exec"},
     {"--logs-specs", "it names a class of Python; --log-dir, --redirects and --tee choose where output goes"},
@@ -138,6 +137,9 @@ void add_run_command(CLI::App& app, int* exit_code, std::vector<std::string> arg
   value("-t,--tee", flags->output.tee, "what goes to the logs and is shown, in the same way [0]");
   value("--local-ranks-filter", flags->output.local_ranks_filter, "show the output of these alone, 0,2 [all]");
   value("--bind-to", flags->bind_to, "core: each rank computes on cores of its own; none [none]");
+  value("--numa-binding", flags->numa_binding,
+        "each rank runs near its GPU, or without GPUs as its number says: node (all CPUs of that NUMA node), socket, exclusive (cores "
+        "of the node that no other has), core-complex (those of one cache) [anywhere]");
   run->add_flag("--standalone", flags->standalone, "one machine and a free port, which is the default")
       ->envname("PET_STANDALONE");
   run->add_option("--grace", flags->launch.grace, "seconds from SIGTERM to SIGKILL when ranks have to end [5]");

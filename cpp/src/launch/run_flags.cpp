@@ -9,6 +9,7 @@
 
 #include "launch/core_binding.h"
 #include "launch/failure.h"
+#include "launch/numa_binding.h"
 #include "launch/numbers.h"
 #include "launch/program.h"
 #include "launch/rendezvous_flags.h"
@@ -160,8 +161,14 @@ LaunchOptions resolve(RunFlags& flags, const std::vector<std::string>& command) 
   }
   if (flags.bind_to == "core") {
     launch.cpus = share_cpus(allowed_cpus(), launch.nproc_per_node);
-    launch.cpus.resize(static_cast<std::size_t>(launch.processes()));  // a spare may come to run on anyone's
   }
+  if (!flags.numa_binding.empty()) {
+    const NumaBinding binding = numa_binding_of(flags.numa_binding);
+    if (flags.bind_to == "core") throw Failure("--numa-binding and --bind-to both say where ranks run; leave one of them out");
+    launch.cpus = bind_to_nodes(binding, placed_cpus(allowed_cpus()), nodes_of_gpus(), launch.nproc_per_node);
+  }
+  launch.owns_cpus = flags.bind_to == "core" || flags.numa_binding == "exclusive";
+  if (!launch.cpus.empty()) launch.cpus.resize(static_cast<std::size_t>(launch.processes()));  // a spare may come to run on anyone's
   if (!launch.meets) resolve_master(flags);
   const ProgramKind kind = flags.module      ? ProgramKind::kPythonModule
                            : flags.no_python ? ProgramKind::kExecutable

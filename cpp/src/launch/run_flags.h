@@ -35,6 +35,7 @@ struct RunFlags {
   std::string python = "python3";
   bool no_prefix = false;
   std::string bind_to = "none";
+  std::string numa_binding;
   std::string max_restarts = "0";
   std::string min_ranks = "1";
   std::string spares = "0";
