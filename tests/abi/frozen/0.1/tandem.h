@@ -47,19 +47,21 @@
 /* What a type does not say of a function, a parameter or a struct's member, for who reads and for programs: abi.json is
  * made of it (docs/abi-json.md). Compilers see none of it.
  *
- * TDM_NULLABLE           may be NULL, as options, user_data, destroy, what a function frees, and memory of no bytes may
- * TDM_NULLABLE_ELEMENTS  so may elements of the list
- * TDM_MAYBE              NULL may come out, without an error
- * TDM_INOUT              read, then overwritten
- * TDM_BORROWED           what comes out stays Tandem's; else it is the caller's, who frees it. What a callback gives
- * stays the callback's TDM_KEPT               memory that is used after the call as well TDM_OPAQUE             a
- * pointer of the program's own, which is handed on TDM_COUNT(length)      of how many elements or bytes, where that is
- * not the count that follows TDM_CALLED(when)       of a callback. here: during the call, on its threads, several at
- * once; autograd: within a backward pass, or what replays one, on its thread or one of the engine's; loader: on threads
- * that make batches, several at once, or in the call that needs the sample; work: where a collective ends, also within
- * the call that registers it; never. destroy: once, on any thread TDM_BLOCKS             may wait: for other ranks,
- * files, the network, a device, or the end of threads TDM_THREAD_SAFE        several threads may call it at once with
- * the same handle; those without a handle always may */
+ * - TDM_NULLABLE: may be NULL, as options, user_data, destroy, what a function frees, and memory of no bytes may.
+ * - TDM_NULLABLE_ELEMENTS: so may elements of the list.
+ * - TDM_MAYBE: NULL may come out, without an error.
+ * - TDM_INOUT: read, then overwritten.
+ * - TDM_BORROWED: what comes out stays Tandem's; else it is the caller's, who frees it. What a callback gives stays the
+ *   callback's.
+ * - TDM_KEPT: memory that is used after the call as well.
+ * - TDM_OPAQUE: a pointer of the program's own, which is handed on.
+ * - TDM_COUNT(length): of how many elements or bytes, where that is not the count that follows.
+ * - TDM_CALLED(when), of a callback. here: during the call, on its threads, several at once; autograd: within a backward
+ *   pass, or what replays one, on its thread or one of the engine's; loader: on threads that make batches, several at
+ *   once, or in the call that needs the sample; work: where a collective ends, also within the call that registers it;
+ *   never. destroy: once, on any thread.
+ * - TDM_BLOCKS: may wait: for other ranks, files, the network, a device, or the end of threads.
+ * - TDM_THREAD_SAFE: several threads may call it at once with the same handle; those without a handle always may. */
 #ifndef TDM_NULLABLE
 #define TDM_NULLABLE
 #define TDM_NULLABLE_ELEMENTS
@@ -111,6 +113,7 @@ typedef struct tdm_loader tdm_loader;
 typedef struct tdm_summary_writer tdm_summary_writer;
 typedef struct tdm_checkpoint_folder tdm_checkpoint_folder;
 typedef struct tdm_checkpoint tdm_checkpoint;
+typedef struct tdm_elastic tdm_elastic;
 
 /* --------------------------------------------------------------------------------------------------------- errors */
 
@@ -1149,6 +1152,16 @@ TDM_API tdm_error* tdm_store_set_timeout(tdm_store* store, int64_t timeout_ms);
 
 /* -------------------------------------------------------------------------------------------------- process groups */
 
+/* This process's place among those that a launcher or a scheduler started with it, from the environment, as "env://"
+ * reads it: docs/schedulers.md. Each out may be NULL. *launcher: who says so: "the environment" (RANK and others, of
+ * tandem run and torchrun), "Open MPI", "PMIx", "PMI", "Slurm", "Kubernetes", or "" where nobody does; then rank is 0 of
+ * a world of 1. Free it with tdm_string_free(). local_rank (this process's number on its host), local_world_size (how
+ * many are on it) and node_rank (the host's number) are -1 where the launcher does not say. Errors:
+ * TDM_ERROR_INVALID_ARGUMENT for an environment that says a part, or that makes no sense. */
+TDM_API tdm_error* tdm_launch_place(TDM_NULLABLE int32_t* rank, TDM_NULLABLE int32_t* world_size,
+                                    TDM_NULLABLE int32_t* local_rank, TDM_NULLABLE int32_t* local_world_size,
+                                    TDM_NULLABLE int32_t* node_rank, TDM_NULLABLE tdm_string** launcher);
+
 /* How a group is made. Unset numbers (-1) and strings (NULL) come from the environment for "env://". */
 typedef struct tdm_process_group_options {
   size_t struct_size;
@@ -1168,7 +1181,7 @@ typedef struct tdm_process_group_options {
 TDM_API void tdm_process_group_options_init(tdm_process_group_options* made, size_t struct_size);
 
 /* Meets the other ranks and connects to them. Blocks. `store` may be NULL: then init_method makes one.
- * Errors: TDM_ERROR_INVALID_ARGUMENT (a missing RANK, a rank outside the world, sizes that differ between ranks),
+ * Errors: TDM_ERROR_INVALID_ARGUMENT (no RANK and no scheduler, a rank outside the world, ranks with different sizes),
  * TDM_ERROR_TIMEOUT naming the ranks that are missing, TDM_ERROR_IO (a port in use), TDM_ERROR_UNSUPPORTED.
  * Free with tdm_process_group_free(), which aborts what is pending. */
 TDM_API TDM_BLOCKS tdm_error* tdm_process_group_create(const tdm_process_group_options* options,
@@ -1882,6 +1895,90 @@ TDM_API tdm_error* tdm_checkpoint_sections(const tdm_checkpoint* checkpoint, tdm
 /* Whole tensors, of all ranks' files. Free *out with tdm_named_tensors_free(). Errors: TDM_ERROR_NOT_FOUND. */
 TDM_API tdm_error* tdm_checkpoint_tensors(const tdm_checkpoint* checkpoint, const char* section,
                                           tdm_named_tensors** out);
+
+/* ----------------------------------------------------------------------------------------------- elastic training */
+
+/* Ranks come and go while a program trains, in the same processes, under `tandem run`; docs/elastic.md says what happens
+ * when. Front ends have a function that does what follows; a program in C goes like this:
+ *
+ *   tdm_elastic_commit(run, …);                        what training begins with
+ *   for (;;) {
+ *     tdm_elastic_meet(run, &group);                   NULL: nobody needs this process
+ *     tdm_elastic_committed(run, &state);              fill the model with it
+ *     … train with that group; after each step:
+ *         tdm_elastic_step(run, &next);                commit where it says so, stop where it says so
+ *     where something failed, tdm_elastic_has_ended(run, &ended) says whether the next is to meet again
+ *   }
+ *   tdm_elastic_done(run);
+ *
+ * One thread at a time, but for tdm_elastic_notify() and tdm_elastic_abort(). */
+typedef struct tdm_elastic_options {
+  size_t struct_size;
+  int64_t commit_every;                 /* steps: what a failure costs at most, against a copy of the state in memory */
+  TDM_NULLABLE const char* checkpoints; /* a folder that all ranks see: where nobody is left who has a commit, training
+                                           goes on from its newest checkpoint; NULL: none */
+  int64_t checkpoint_every;             /* steps, a multiple of commit_every; 0: none are written */
+  int32_t checkpoints_kept;             /* 0: all */
+  int32_t has_seed; /* 1: random numbers of LibTorch's generators for the CPU and the group's device are those of
+                       (seed, step, rank) in each step, so that a step that is made again draws what it drew before */
+  uint64_t seed;
+  int64_t check_every; /* steps, a multiple of commit_every, after which ranks compare the parameters that they are about to
+                          commit (tensors that require a gradient); 0: never. tdm_elastic_commit() fails with
+                          TDM_ERROR_DATA_LOSS where they differ: on a rank that has others than most, for good; on the
+                          others so that tdm_elastic_has_ended(); where there is no majority, on all, for good */
+} tdm_elastic_options;
+#define TDM_ELASTIC_OPTIONS_INIT { sizeof(tdm_elastic_options), 10, NULL, 0, 3, 0, 0, 0 }
+TDM_API void tdm_elastic_options_init(tdm_elastic_options* made, size_t struct_size);
+
+/* Connects to the launcher's agent. Without one (torchrun, or no launcher) there is one membership epoch, of the ranks
+ * that the environment names, or of one. `group`: backend, timeout, device and interface of the groups to come (NULL: gloo);
+ * rank, size and init_method are the job's. Free with tdm_elastic_free(), to the others a loss where tdm_elastic_done() or
+ * tdm_elastic_left() was not called. Errors: TDM_ERROR_INVALID_ARGUMENT, TDM_ERROR_IO where the agent cannot be reached. */
+TDM_API TDM_BLOCKS tdm_error* tdm_elastic_create(TDM_NULLABLE const tdm_process_group_options* group,
+                                                 const tdm_elastic_options* options, tdm_elastic** out);
+TDM_API TDM_BLOCKS void tdm_elastic_free(tdm_elastic* elastic);
+
+/* Copies what training goes on with, at the step that tdm_elastic_step() has come to. The same tensors on all ranks; those
+ * that are own stay with their process, are in no checkpoint, and are no parts of larger ones. `values`: JSON; NULL: "{}".
+ * Where a checkpoint is due it is written beside the steps that follow; what writing fails of is a later call's error. */
+TDM_API TDM_BLOCKS tdm_error* tdm_elastic_commit(tdm_elastic* elastic, const tdm_checkpoint_tensor* tensors,
+                                                 size_t tensor_count, TDM_NULLABLE const char* values);
+/* What the last commit has, or what tdm_elastic_meet() brought: tensors whose memory the next commit overwrites. Free *out
+ * with tdm_checkpoint_free(). */
+TDM_API tdm_error* tdm_elastic_committed(const tdm_elastic* elastic, tdm_checkpoint** out);
+/* Waits for the next membership epoch, connects its ranks and brings all of them the newest commit that one of them has.
+ * *out is NULL where the training came to its end without this process, or where tdm_elastic_has_left(). Free it with tdm_process_group_free(), which does
+ * not close the group: that ends with its epoch. Errors: TDM_ERROR_INVALID_ARGUMENT (no commit, or a state with other names or shapes than the others'),
+ * TDM_ERROR_DATA_LOSS, TDM_ERROR_PEER_LOST (the launcher is gone), TDM_ERROR_UNSUPPORTED (to meet again without one). */
+TDM_API TDM_BLOCKS tdm_error* tdm_elastic_meet(tdm_elastic* elastic, TDM_MAYBE tdm_process_group** out);
+TDM_API int64_t tdm_elastic_epoch(const tdm_elastic* elastic); /* of the membership, from 1; 0: none yet */
+TDM_API int64_t tdm_elastic_steps(const tdm_elastic* elastic); /* completed since the job began, by whatever ranks */
+
+typedef int32_t tdm_elastic_next;
+enum {
+  TDM_ELASTIC_NEXT_GO_ON = 0,
+  TDM_ELASTIC_NEXT_COMMIT = 1, /* tdm_elastic_commit(), and go on */
+  TDM_ELASTIC_NEXT_STOP = 2,   /* tdm_elastic_commit(), and tdm_elastic_meet(): ranks join or leave */
+  TDM_ELASTIC_NEXT_LEAVE = 3   /* tdm_elastic_commit(), and tdm_elastic_left() */
+};
+/* This rank has completed a step, its optimizer's included. Waits where ranks are about to stop. Errors: TDM_ERROR_ABORTED
+ * once the epoch has ended by a failure. */
+TDM_API TDM_BLOCKS tdm_error* tdm_elastic_step(tdm_elastic* elastic, tdm_elastic_next* next);
+/* Whether training failed because the epoch ended, or its group failed: then tdm_elastic_meet() is next. Waits a moment
+ * for what the launcher has to say. */
+TDM_API TDM_BLOCKS tdm_error* tdm_elastic_has_ended(tdm_elastic* elastic, int32_t* ended);
+/* Training has come to its end. */
+TDM_API TDM_BLOCKS tdm_error* tdm_elastic_done(tdm_elastic* elastic);
+/* This process is to leave soon, as its machine is: tdm_elastic_step() says so at the next step at which all ranks can
+ * stop. For a signal's handler, call it from a thread that waits for the signal. */
+TDM_API TDM_THREAD_SAFE tdm_error* tdm_elastic_notify(tdm_elastic* elastic);
+TDM_API TDM_BLOCKS tdm_error* tdm_elastic_left(tdm_elastic* elastic);
+/* Whether tdm_elastic_notify() came while this process waited, and tdm_elastic_meet() ended by that. */
+TDM_API int32_t tdm_elastic_has_left(const tdm_elastic* elastic);
+/* Ends what waits for other ranks, in these calls and in the group, with TDM_ERROR_ABORTED, and all later ones. */
+TDM_API TDM_THREAD_SAFE tdm_error* tdm_elastic_abort(tdm_elastic* elastic);
+/* What the launcher says of the job beside its step, such as a loss; up to 200 bytes. */
+TDM_API tdm_error* tdm_elastic_describe(tdm_elastic* elastic, const char* text);
 
 /* -------------------------------------------------------------------------------------------------------- RecordIO */
 
