@@ -16,6 +16,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
+constexpr milliseconds kNextServer{30000};
 constexpr milliseconds kLeave{5000};  // for a backend's threads to release aborted collectives
 
 // What this process cannot have is an error before the ranks meet; there is never a silent change to another backend.
@@ -63,14 +64,23 @@ std::shared_ptr<ProcessGroup> ProcessGroup::create(const ProcessGroupOptions& op
     rendezvous.local_address = address_towards(store);
   } else {
     Cancellation cancellation;
+    rendezvous = open_rendezvous(options.init_method, options.rank, options.world_size, options.timeout, cancellation.cancelled);
     const auto deadline = std::chrono::steady_clock::now() + options.timeout;
-    for (auto left = options.timeout;;) {
-      rendezvous = open_rendezvous(options.init_method, options.rank, options.world_size, left, cancellation.cancelled);
+    for (;;) {
       try {
         return make(rendezvous);
       } catch (const Error& error) {
-        left = std::chrono::duration_cast<milliseconds>(deadline - std::chrono::steady_clock::now());
+        const auto left = std::chrono::duration_cast<milliseconds>(deadline - std::chrono::steady_clock::now());
         if (error.code() != ErrorCode::kPeerLost || left.count() <= 0 || !met_an_ending_store(rendezvous)) throw;
+        // Where others may use the store still, its server's end may be a failure.
+        const auto most = rendezvous.is_shared ? std::min(left, kNextServer) : left;
+        try {
+          rendezvous = open_rendezvous(options.init_method, options.rank, options.world_size, most, cancellation.cancelled);
+        } catch (const Error& later) {
+          if (later.code() == ErrorCode::kAborted) throw;
+          throw Error(error.code(), error.what());
+        }
+        rendezvous.store.store()->setTimeout(options.timeout);
       }
     }
   }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <ctime>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -15,6 +16,12 @@ constexpr milliseconds kFirstPause{50};  // between two looks
 constexpr milliseconds kLongestPause{500};
 constexpr milliseconds kAfterTrouble{300};
 constexpr std::chrono::seconds kRemembered{24 * 3600};
+
+std::chrono::nanoseconds since_boot() {
+  timespec now{};
+  clock_gettime(CLOCK_BOOTTIME, &now);
+  return std::chrono::seconds(now.tv_sec) + std::chrono::nanoseconds(now.tv_nsec);
+}
 
 std::int64_t number_in(const std::string& text) {
   std::int64_t value = 0;
@@ -80,7 +87,8 @@ bool Election::confirm(std::int64_t epoch, const std::string& job) {
   return false;
 }
 
-bool Election::is_certain(Time now) const {
+bool Election::is_certain() const {
+  const auto now = since_boot();
   const auto margin = std::chrono::duration_cast<milliseconds>(options_.lease) / 3;
   return is_elected() && now >= certain_from_ && now + margin < lasts_until_;
 }
@@ -211,7 +219,7 @@ void Election::stand() {
   if (clears) compare.push_back({{"target", "VALUE"}, {"result", "EQUAL"}, {"key", key("epoch")}, {"value", to_base64(kOver)}});
   const json epoch = clears ? json{{"request_delete_range", {{"key", key("epoch")}}}} : range("epoch");
   ask("/v3/kv/txn", {{"compare", compare}, {"success", {place(), epoch}}, {"failure", {range("keeper")}}},
-      [this, clears, asked = now_](const json& answer) {
+      [this, clears](const json& answer) {
         is_after_end_ = false;
         if (!answer.value("succeeded", false)) return take_keeper(answer.at("responses").at(0));
         revision_ = number_of(answer.at("header"), "revision");
@@ -222,18 +230,19 @@ void Election::stand() {
         keeper_ = Keeper{options_.address, options_.port, revision_, true};
         nobody_since_.reset();
         lasts_until_ = {};
-        certain_from_ = confirmed_ > 0 ? asked + options_.lease : asked;
+        certain_from_ = since_boot();
+        if (confirmed_ > 0) certain_from_ += options_.lease;
         renew_at_ = now_;
       });
 }
 
 void Election::renew() {
-  ask("/v3/lease/keepalive", {{"ID", std::to_string(lease_)}}, [this, asked = now_](const json& answer) {
+  ask("/v3/lease/keepalive", {{"ID", std::to_string(lease_)}}, [this, asked = since_boot()](const json& answer) {
     renew_at_ = now_ + std::chrono::duration_cast<milliseconds>(options_.lease) / 3;
     if (number_of(answer.value("result", json::object()), "TTL") > 0) return look_whether_elected(asked);
     lasts_until_ = {};
     // It ran out while etcd, or this process, stood still. Nobody else may have noticed.
-    ask("/v3/lease/grant", {{"TTL", std::to_string(options_.lease.count())}}, [this, asked = now_](const json& granted) {
+    ask("/v3/lease/grant", {{"TTL", std::to_string(options_.lease.count())}}, [this, asked = since_boot()](const json& granted) {
       lease_ = number_of(granted, "ID");
       stand_again(asked + options_.lease);
     });
@@ -241,19 +250,24 @@ void Election::renew() {
 }
 
 // The lease lives; the key that goes with it somebody may have deleted.
-void Election::look_whether_elected(Time asked) {
+void Election::look_whether_elected(std::chrono::nanoseconds asked) {
   ask("/v3/kv/txn", {{"compare", {keeper_is(revision_)}}}, [this, asked](const json& answer) {
     if (!answer.value("succeeded", false)) return lose();
     lasts_until_ = asked + options_.lease;
   });
 }
 
-void Election::stand_again(Time until) {
-  const json body = {{"compare", {keeper_is(0), epoch_is_as_written()}}, {"success", {place()}}};
+void Election::stand_again(std::chrono::nanoseconds until) {
+  const json body = {{"compare", {keeper_is(0), epoch_is_as_written()}}, {"success", {place()}}, {"failure", {range("keeper")}}};
   ask("/v3/kv/txn", body, [this, until](const json& answer) {
-    if (!answer.value("succeeded", false)) return lose();
+    if (answer.value("succeeded", false)) {
+      revision_ = number_of(answer.at("header"), "revision");
+    } else {  // where an answer was lost, it is there already
+      const json* keeper = found_in(answer.at("responses").at(0));
+      if (!keeper || number_of(*keeper, "lease") != lease_) return lose();
+      revision_ = number_of(*keeper, "create_revision");
+    }
     lasts_until_ = until;
-    revision_ = number_of(answer.at("header"), "revision");
   });
 }
 
@@ -264,11 +278,12 @@ void Election::write_epoch() {
   ask("/v3/kv/txn", {{"compare", {keeper_is(revision_), epoch_is_as_written()}}, {"success", {put}}, {"failure", {range("epoch"), range("keeper")}}},
       [this, epoch, text](const json& answer) {
         if (!answer.value("succeeded", false)) {
-          // Where an answer was lost it is written already.
           const json& responses = answer.at("responses");
           const json* keeper = found_in(responses.at(1));
-          const bool is_elected = keeper && number_of(*keeper, "create_revision") == revision_;
-          if (!is_elected || written_in(responses.at(0)) != text) return lose();
+          if (!keeper || number_of(*keeper, "create_revision") != revision_) return lose();
+          written_ = written_in(responses.at(0));  // by this agent, whose answer was lost
+          confirmed_ = std::max(confirmed_, number_in(written_));
+          return;
         }
         confirmed_ = epoch;
         written_ = text;

@@ -37,7 +37,7 @@ class Election final : public membership::Election {
   bool is_over() const override { return written_ == kOver; }
   bool confirm(std::int64_t epoch, const std::string& job) override;
   const std::string& job() const override { return job_; }
-  bool is_certain(Time now) const override;
+  bool is_certain() const override;
   const std::string& trouble() const override { return trouble_; }
 
   void add_polled(std::vector<pollfd>* polled) const override { client_.add_polled(polled); }
@@ -56,9 +56,9 @@ class Election final : public membership::Election {
   void look_up();
   void get_lease();
   void stand();
-  void stand_again(Time until);
+  void stand_again(std::chrono::nanoseconds until);
   void renew();
-  void look_whether_elected(Time asked);
+  void look_whether_elected(std::chrono::nanoseconds asked);
   void write_epoch();
   void remove_ended();
   void leave();
@@ -93,8 +93,9 @@ class Election final : public membership::Election {
   Time now_;
   Time next_at_;       // of whatever is to be done
   Time renew_at_;
-  Time lasts_until_;   // the election, at the least
-  Time certain_from_;  // before, who was elected last may believe that it still is
+  // By the clock that goes on while the machine is suspended, since boot:
+  std::chrono::nanoseconds lasts_until_{0};   // the election, at the least
+  std::chrono::nanoseconds certain_from_{0};  // before, who was elected last may believe that it still is
   Time stands_from_;   // after a resignation
   std::optional<Time> nobody_since_;
   std::chrono::milliseconds pause_{0};

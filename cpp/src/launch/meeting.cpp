@@ -137,6 +137,17 @@ class Search {
   std::string why_;
 };
 
+// For what it has to say yet, as that it keeps the membership no longer.
+void end_membership(Membership& membership) {
+  const auto until = Clock::now() + kFarewell;
+  while (!membership.may_end(Clock::now()) && Clock::now() < until) {
+    std::vector<pollfd> polled;
+    membership.add_polled(&polled);
+    poll(polled.data(), polled.size(), static_cast<int>(kLook.count()));
+    membership.serve(Clock::now(), /*suspended=*/false);
+  }
+}
+
 }  // namespace
 
 std::unique_ptr<Membership> membership_alone(const LaunchOptions& options) {
@@ -162,7 +173,10 @@ std::unique_ptr<Membership> meet_nodes(LaunchOptions& options, int free_port, co
     }
     if (made->begun()) break;
     const auto* node = dynamic_cast<const Node*>(made.get());
-    if (!search || !node || !node->may_try_again()) throw Failure("the job did not begin: " + made->refusal());
+    if (!search || !node || !node->may_try_again()) {
+      end_membership(*made);
+      throw Failure("the job did not begin: " + made->refusal());
+    }
     search->refused(made->refusal());
     made.reset();
     search->pause();
@@ -178,14 +192,8 @@ std::unique_ptr<Membership> meet_nodes(LaunchOptions& options, int free_port, co
 }
 
 void say_farewell(membership::Membership& membership, const Failure& failure) {
-  const auto until = Clock::now() + kFarewell;
   membership.fail(std::string(failure.what()) + " on " + host_name(), failure.exit_code(), Clock::now());
-  while (!membership.may_end(Clock::now()) && Clock::now() < until) {
-    std::vector<pollfd> polled;
-    membership.add_polled(&polled);
-    poll(polled.data(), polled.size(), static_cast<int>(kLook.count()));
-    membership.serve(Clock::now(), /*suspended=*/false);
-  }
+  end_membership(membership);
 }
 
 }  // namespace tandem::launch

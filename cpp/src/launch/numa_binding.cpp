@@ -1,5 +1,6 @@
 #include "launch/numa_binding.h"
 
+#include <fcntl.h>
 #include <sched.h>
 
 #include <algorithm>
@@ -11,6 +12,7 @@
 #include <set>
 #include <sstream>
 
+#include "base/descriptor.h"
 #include "launch/failure.h"
 
 namespace tandem::launch {
@@ -27,6 +29,7 @@ std::set<int> numbers_of(const std::string& path) {
   std::ifstream file(path);
   std::set<int> numbers;
   for (std::string range; std::getline(file, range, ',');) {
+    if (range.empty() || !std::isdigit(static_cast<unsigned char>(range[0]))) continue;  // memory without CPUs has none
     const std::size_t dash = range.find('-');
     const int first = std::atoi(range.c_str());
     const int last = dash == std::string::npos ? first : std::atoi(range.c_str() + dash + 1);
@@ -72,12 +75,41 @@ std::vector<int> numbers(std::vector<Cpu> cpus) {
   return all;
 }
 
+struct Gpu {
+  int node = 0;
+  std::string uuid;
+};
+
+// Those that this process may open, in the order of their PCI addresses.
+std::vector<Gpu> gpus_of(const std::string& root) {
+  std::vector<Gpu> gpus;
+  const std::string folder = root + "/proc/driver/nvidia/gpus";
+  for (std::string address : names_in(folder)) {
+    Gpu gpu;
+    int minor = -1;
+    std::ifstream file(folder + "/" + address + "/information");
+    for (std::string line; std::getline(file, line);) {
+      const std::size_t value = line.find_first_not_of(" \t", line.find(':') + 1);
+      if (value == std::string::npos) continue;
+      if (line.starts_with("Device Minor")) minor = std::atoi(line.c_str() + value);
+      if (line.starts_with("GPU UUID")) gpu.uuid = line.substr(value);
+    }
+    if (minor >= 0 && !open_file((root + "/dev/nvidia" + std::to_string(minor)).c_str(), O_RDWR).valid()) continue;
+    std::ranges::transform(address, address.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    // A machine with one node alone says -1.
+    gpu.node = std::max(number_in(root + "/sys/bus/pci/devices/" + address + "/numa_node", 0), 0);
+    gpus.push_back(std::move(gpu));
+  }
+  return gpus;
+}
+
 // Where each rank is to be.
 std::vector<int> nodes_of_ranks(const std::vector<PlacedCpu>& cpus, const std::vector<int>& gpus, int ranks) {
   std::vector<int> nodes;
   for (const PlacedCpu& cpu : cpus) {
     if (std::ranges::find(nodes, cpu.node) == nodes.end()) nodes.push_back(cpu.node);
   }
+  if (nodes.empty()) throw Failure("--numa-binding: which CPUs this process may use is not known");
   std::ranges::sort(nodes);
   std::vector<int> wanted;
   for (int rank = 0; rank < ranks; ++rank) {
@@ -124,24 +156,29 @@ std::vector<PlacedCpu> placed_cpus(const std::vector<Cpu>& cpus, const std::stri
 }
 
 std::vector<int> nodes_of_gpus(const std::string& root) {
-  std::vector<int> all;
-  const std::string folder = root + "/proc/driver/nvidia/gpus";
-  for (std::string address : names_in(folder)) {
-    std::ranges::transform(address, address.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-    // A machine with one node alone says -1.
-    all.push_back(std::max(number_in(root + "/sys/bus/pci/devices/" + address + "/numa_node", 0), 0));
-  }
+  const std::vector<Gpu> all = gpus_of(root);
+  std::vector<int> nodes;
   const char* visible = std::getenv("CUDA_VISIBLE_DEVICES");
-  if (!visible) return all;
-  std::vector<int> chosen;
+  if (!visible) {
+    for (const Gpu& gpu : all) nodes.push_back(gpu.node);
+    return nodes;
+  }
   std::istringstream rest(visible);
   for (std::string one; std::getline(rest, one, ',');) {
     char* end = nullptr;
     const long number = std::strtol(one.c_str(), &end, 10);
-    if (end == one.c_str() || *end || number < 0 || static_cast<std::size_t>(number) >= all.size()) return {};
-    chosen.push_back(all[static_cast<std::size_t>(number)]);
+    if (end != one.c_str() && !*end) {
+      if (number < 0 || static_cast<std::size_t>(number) >= all.size()) break;  // CUDA passes over this one and what follows
+      nodes.push_back(all[static_cast<std::size_t>(number)].node);
+      continue;
+    }
+    const auto named = std::ranges::find_if(all, [&](const Gpu& gpu) { return !one.empty() && gpu.uuid.starts_with(one); });
+    if (named == all.end()) {
+      throw Failure("--numa-binding: CUDA_VISIBLE_DEVICES has '" + one + "', and which GPU that is cannot be told here; name GPUs by numbers");
+    }
+    nodes.push_back(named->node);
   }
-  return chosen;
+  return nodes;
 }
 
 std::vector<std::vector<int>> bind_to_nodes(NumaBinding binding, const std::vector<PlacedCpu>& cpus, const std::vector<int>& gpus,

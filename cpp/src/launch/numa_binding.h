@@ -28,8 +28,8 @@ struct PlacedCpu {
 // Those that this process may run on. `root`: under which /sys is, for tests.
 std::vector<PlacedCpu> placed_cpus(const std::vector<Cpu>& cpus, const std::string& root = "");
 
-// The NUMA node of each GPU that CUDA_VISIBLE_DEVICES leaves, in its order; of all, in the order of their PCI addresses,
-// where that is not set. Empty where there is none, or where they are named in another way than by numbers.
+// The NUMA node of each GPU that CUDA_VISIBLE_DEVICES leaves, in its order; of all that this process may open, in the order of
+// their PCI addresses, where that is not set. Throws Failure for one that is named by neither a number nor a UUID that is known.
 std::vector<int> nodes_of_gpus(const std::string& root = "");
 
 // The CPUs of each rank. Rank r is near GPU r; without GPUs ranks are shared out over the nodes, neighbours together.

@@ -56,7 +56,7 @@ void Coordinator::returned(Member member, const Returned& was, Time now) {
 }
 
 void Coordinator::tells(Time now) {
-  if (phase_ == Phase::kRunning && !served_ && !ending_) meeting_until_ = now + options_.meeting;
+  if (phase_ == Phase::kRunning && meeting_until_) meeting_until_ = now + options_.meeting;
 }
 
 // From where those stand that have returned: the last epoch was ended by who is gone.

@@ -48,8 +48,8 @@ class Election {
   // `job`: which, of all that have this name.
   virtual bool confirm(std::int64_t epoch, const std::string& job) = 0;
 
-  // Whether this agent is elected, and nobody else can be for a while from `now` on, whatever becomes of its connections.
-  virtual bool is_certain(Time now) const = 0;
+  // Whether this agent is elected, and nobody else can be for a while from now on, whatever becomes of its connections.
+  virtual bool is_certain() const = 0;
 
   // Why nothing is known, or confirmed; "" where all is well.
   virtual const std::string& trouble() const = 0;

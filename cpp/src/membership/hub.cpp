@@ -42,7 +42,8 @@ Hub::Hub(const HubOptions& options, Time now, Accept accept, int listener)
       accept_(std::move(accept)),
       listener_(listener),
       join_until_(now + options.join),
-      return_until_(now + options.return_within) {
+      return_until_(now + options.return_within),
+      least_return_until_(now + std::max(options.return_within, options.silence)) {
   if (options_.most_nodes > 1) coordinator_.hold();
   if (options_.confirm) coordinator_.take_over(options_.over);
   if (options_.begun) {
@@ -115,13 +116,17 @@ void Hub::add_polled(std::vector<pollfd>* polled) const {
 }
 
 std::optional<Membership::Time> Hub::deadline() const {
-  std::optional<Time> next = suspended_ ? std::nullopt : coordinator_.deadline();
+  std::optional<Time> next = suspended_ || is_unconfirmed_ ? std::nullopt : coordinator_.deadline();
   const auto consider = [&](const std::optional<Time>& time) {
     if (time && (!next || *time < *next)) next = time;
   };
   if (!nodes_.empty() || is_short_) consider(beat_at_.value_or(Time()));
   if (!begin_) consider(last_call_until_ ? last_call_until_ : join_until_);
-  if (options_.begun && !opened_ && served_at_ && *served_at_ < return_until_) consider(return_until_);
+  if (options_.begun && !opened_ && served_at_) {
+    for (const Time until : {return_until_, least_return_until_}) {
+      if (*served_at_ < until) consider(until);
+    }
+  }
   if (asked_since_ && served_at_) consider(*served_at_ + kAskAgain);
   if (failed_ && !nodes_.empty()) consider(failed_at_ + kFarewell);
   return next;
@@ -389,6 +394,7 @@ void Hub::look_whether_all_have_started(Time now) {
   const auto starts = [](const Node& node) { return node.number >= 0 && node.started < node.said->ranks; };
   if (std::ranges::any_of(nodes_, starts)) return;
   if (options_.begun && arrived_ < options_.returning && now < return_until_) return;
+  if (options_.begun && arrived_ < options_.least_nodes && now < least_return_until_) return;
   opened_ = true;
   coordinator_.open(now);
   look_whether_too_few();
@@ -440,7 +446,7 @@ void Hub::tell_nodes(const NodeMessage& message) {
 void Hub::look_whether_permitted(Time now) {
   if (!coordinator_.is_asked()) {
     asked_since_.reset();
-  } else if (!options_.is_certain || options_.is_certain(now)) {
+  } else if (!options_.is_certain || options_.is_certain()) {
     coordinator_.permit();
     asked_since_.reset();
   } else if (!asked_since_) {

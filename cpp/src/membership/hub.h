@@ -30,7 +30,7 @@ struct HubOptions {
 
   // Where another agent can take over (membership/succession.h):
   std::function<bool(std::int64_t epoch)> confirm;  // whether ranks may be told of the epoch; asked again and again
-  std::function<bool(Time)> is_certain;             // whether nobody else keeps the membership, for a while from now on
+  std::function<bool()> is_certain;             // whether nobody else keeps the membership, for a while from now on
   std::int64_t over = 0;                            // epochs up to this one are
   std::string job;                                  // that this is; "": a new one
   std::optional<Begin> begun;                       // the job runs already, and this is what this agent was told
@@ -145,7 +145,7 @@ class Hub final : public Membership {
   bool too_few_nodes_ = false;
   bool is_of_no_use_ = false;
   bool is_unconfirmed_ = false;  // the newest epoch: nobody is told anything
-  Time return_until_;
+  Time return_until_, least_return_until_;
   std::optional<Time> asked_since_;  // for what only the one keeper's epoch may do
   std::optional<Failed> failed_;
   Time failed_at_;

@@ -47,7 +47,7 @@ Succession::Succession(HubOptions options, std::unique_ptr<Election> election, C
     if (!confirming_since_) confirming_since_ = now_;
     return false;
   };
-  options_.is_certain = [this](Time when) { return election_->is_certain(when); };
+  options_.is_certain = [this] { return election_->is_certain(); };
 }
 
 // ------------------------------------------------------------------------------------------------------- own workers
@@ -169,7 +169,7 @@ std::optional<Membership::Time> Succession::deadline() const {
   if (ended_) return next;
   if (current()) {
     consider(current()->deadline());
-  } else {
+  } else if (election_->has_resigned()) {
     consider(search_until_);
     if (connecting_.valid()) consider(connecting_until_);
     else if (election_->keeper()) consider(try_at_);
@@ -226,22 +226,26 @@ void Succession::look_at_keeper(Time now) {
     return;
   }
   nodes_ = std::max(node_->nodes() - 1, 1);  // without the keeper
-  if (!node_->lost().empty()) {
-    if (finished_ || has_failed_) return;
-    become_nobody(node_->lost(), now);
-  } else if (!node_->refusal().empty() && !begin_) {
-    if (!node_->may_try_again()) {
-      refusal_ = node_->refusal();
-      return;
+  has_met_ |= node_->begun() || node_->nodes() > 0 || !node_->refusal().empty();
+  const auto& elected = election_->keeper();
+  if (!node_->refusal().empty()) {  // what it said last, though it is gone by now
+    why_ = node_->refusal();
+    if (node_->may_try_again()) {
+      node_.reset();
+      try_at_ = now + kTryAgain;
+    } else if (begin_) {
+      end("the job goes on without this node: " + why_);
+    } else {
+      refusal_ = why_;
     }
-    why_ = node_->refusal();
+  } else if (!node_->lost().empty()) {
+    if (finished_ || has_failed_) return;
+    if (node_->begun()) return become_nobody(node_->lost(), now);
+    why_ = node_->lost();
     node_.reset();
     try_at_ = now + kTryAgain;
-  } else if (!node_->refusal().empty()) {
-    why_ = node_->refusal();
-    if (!node_->may_try_again()) return end("the job goes on without this node: " + why_);
-    node_.reset();
-    try_at_ = now + kTryAgain;
+  } else if (elected && elected->is_self) {
+    become_nobody("this agent has been elected to keep the job's membership", now);
   }
 }
 
@@ -254,7 +258,6 @@ void Succession::become_nobody(std::string why, Time now) {
   if (finished_ || has_failed_) return;
   hub_.reset();
   node_.reset();
-  confirming_since_.reset();
   search_until_ = now + options_.join;
   try_at_ = now;
   why_ = why;
@@ -278,14 +281,13 @@ void Succession::search(Time now) {
   const auto& elected = election_->keeper();
   if (connecting_.valid() && elected && elected->term != keeper_.term) connecting_.reset();
   if (connecting_.valid()) return look_at_connection(now);
-  if (!elected || now < try_at_) return;
-  if (elected->is_self) keep(now);
-  else connect(*elected, now);
+  if (!elected) return;
+  if (elected->is_self) return keep(now);
+  if (now >= try_at_) connect(*elected, now);
 }
 
 void Succession::connect(const Election::Keeper& keeper, Time now) {
   keeper_ = keeper;
-  has_met_ = true;
   int failure = 0;
   connecting_ = connect_(keeper.address, keeper.port, &failure);
   connecting_until_ = now + kForConnecting;
@@ -333,10 +335,16 @@ void Succession::be_node(Descriptor socket, Time now) {
 }
 
 void Succession::keep(Time now) {
+  connecting_.reset();
   keeper_ = *election_->keeper();
+  kept_since_ = now;
   if (!begin_ && has_met_ && election_->is_over()) {
     election_->resign(/*is_over=*/false);
     return end("it has come to its end");
+  }
+  if (begin_ && !election_->job().empty() && election_->job() != begin_->job) {
+    election_->resign(/*is_over=*/false);
+    return end("the job has come to its end without this node, and another one of this name runs");
   }
   std::int64_t told = 0;  // to this agent's workers
   for (const auto& [member, own] : own_) told = std::max(told, own.now.epoch);
@@ -363,6 +371,10 @@ void Succession::look_at_trouble(Time now) {
   if (confirming_since_ && now >= *confirming_since_ + options_.join) {
     return end("ranks that want to go on together could not for " + seconds_of(options_.join) + ", for " +
                (election_->trouble().empty() ? "nobody confirms their epoch" : election_->trouble()));
+  }
+  if (hub_ && confirming_since_ && !election_->trouble().empty() && now >= std::max(*confirming_since_, kept_since_) + 2 * options_.silence) {
+    nodes_ = hub_->nodes();
+    become_nobody("this agent keeps the job's membership and cannot reach what elects", now);  // others may
   }
   if (election_->trouble().empty()) {
     if (std::exchange(has_said_trouble_, false)) say("the election's servers answer again");
@@ -397,7 +409,11 @@ void Succession::fail(const std::string& text, int exit_code, Time now) {
 
 bool Succession::may_end(Time now) {
   if (node_) return node_->may_end(now);
-  if (!hub_ && !resigned_) return true;
+  if (!hub_ && !resigned_) {
+    if (election_->has_resigned()) return true;
+    if (!farewell_until_) farewell_until_ = now + kForResigning;
+    return now >= *farewell_until_;
+  }
   const bool is_done = std::ranges::any_of(own_, [](const auto& one) { return one.second.now.state == Returned::kDone; });
   const bool is_over = finished_ || has_failed_;
   if (hub_ && (is_over || is_done || !is_elastic()) && !hub_->may_end(now)) return false;

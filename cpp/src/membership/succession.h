@@ -86,6 +86,7 @@ class Succession final : public Membership {
   Descriptor connecting_;
   Election::Keeper keeper_;  // that this agent is connected to, or connects to
   std::int64_t met_term_ = -1;  // of the one that was reached last
+  Time kept_since_;  // by this agent
   Time connecting_until_;
   Time try_at_;
   Time search_until_;

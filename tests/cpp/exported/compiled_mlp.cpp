@@ -14,6 +14,7 @@
 #include <stdexcept>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace {
@@ -122,7 +123,7 @@ AOTIRuntimeError AOTInductorModelContainerRun(AOTInductorModelContainerHandle ha
                                               AtenTensorHandle* outputs, std::size_t, AOTInductorStreamHandle,
                                               AOTIProxyExecutorHandle) {
   Container& container = container_of(handle);
-  const std::unique_ptr<at::Tensor> input(tensor_of(inputs[0]));
+  const std::unique_ptr<at::Tensor> input(tensor_of(std::exchange(inputs[0], nullptr)));  // LibTorch 2.15 deletes what is left
   const bool too_many = container.running.fetch_add(1) + 1 > container.models;
   const AOTIRuntimeError error = guarded([&] {
     if (too_many) throw std::runtime_error("more calls than models");

@@ -105,7 +105,7 @@ TEST(Methods, WhatTheyRaiseIsAnError) {
                           "check: ValueError: an element is negative \\(code/__torch__.py, line [0-9]+, in check\\)"));
   EXPECT_EQ(module->call("check", {number(4)}).toTensor().item<double>(), 2);
   EXPECT_ERROR(module->call("product", {at::ones({2, 3}), at::ones({4, 5})}), ErrorCode::kInvalidArgument,
-               "product: mat1 and mat2 shapes cannot be multiplied (2x3 and 4x5) (code/__torch__.py, line ");
+               "mat1 and mat2 shapes cannot be multiplied (2x3 and 4x5) (code/__torch__.py, line ");
 }
 
 }  // namespace

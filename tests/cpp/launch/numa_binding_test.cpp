@@ -49,7 +49,10 @@ class Machine : public testing::Test {
     std::ofstream(folder_.path() + path) << text;
   }
   void gpu(std::string address, int node) {
-    write("/proc/driver/nvidia/gpus/" + address + "/information", "");
+    const std::string minor = std::to_string(gpus_++);
+    write("/proc/driver/nvidia/gpus/" + address + "/information",
+          "Model: \t\t NVIDIA\nGPU UUID:   \t GPU-" + minor + "932f937-d72c\nDevice Minor: \t " + minor + "\n");
+    write("/dev/nvidia" + minor, "");
     for (char& c : address) c = static_cast<char>(std::tolower(c));
     write("/sys/bus/pci/devices/" + address + "/numa_node", std::to_string(node));
   }
@@ -58,6 +61,7 @@ class Machine : public testing::Test {
 
   TemporaryFolder folder_;
   std::vector<Cpu> cpus_;
+  int gpus_ = 0;
 };
 
 TEST_F(Machine, RanksAreOnTheNodesOfTheirGpus) {
@@ -101,8 +105,25 @@ TEST_F(Machine, OnlyTheGpusThatAreVisibleCount) {
   EXPECT_THAT(gpus(), ElementsAre(0, 3));
   setenv("CUDA_VISIBLE_DEVICES", "", 1);
   EXPECT_THAT(gpus(), IsEmpty());
-  setenv("CUDA_VISIBLE_DEVICES", "GPU-8932f937", 1);
-  EXPECT_THAT(gpus(), IsEmpty());
+  setenv("CUDA_VISIBLE_DEVICES", "GPU-2932,GPU-0932f937", 1);
+  EXPECT_THAT(gpus(), ElementsAre(0, 3));
+  setenv("CUDA_VISIBLE_DEVICES", "0,1,-1,2", 1);
+  EXPECT_THAT(gpus(), ElementsAre(3, 3));
+  setenv("CUDA_VISIBLE_DEVICES", "MIG-GPU-0/1/2", 1);
+  EXPECT_THROW(gpus(), Failure);
+}
+
+TEST_F(Machine, GpusThatThisProcessMayNotOpenAreNoneOfIts) {
+  std::filesystem::remove(folder_.path() + "/dev/nvidia0");
+  std::filesystem::remove(folder_.path() + "/dev/nvidia1");
+  setenv("CUDA_VISIBLE_DEVICES", "0", 1);
+  EXPECT_THAT(gpus(), ElementsAre(0));
+}
+
+TEST_F(Machine, ANodeOfMemoryAloneHasNoCpus) {
+  write("/sys/devices/system/node/node4/cpulist", "\n");
+  EXPECT_THAT(bind_to_nodes(NumaBinding::kExclusive, placed(), {}, 4),
+              ElementsAre(ElementsAre(0, 1, 2, 3), ElementsAre(4, 5, 6, 7), ElementsAre(8, 9, 10, 11), ElementsAre(12, 13, 14, 15)));
 }
 
 TEST_F(Machine, CpusThatThisProcessMayNotUseAreLeftOut) {

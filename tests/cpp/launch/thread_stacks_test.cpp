@@ -56,6 +56,7 @@ class Hanging {
     EXPECT_EQ(read(ready[0], &byte, 1), 1);
     close(ready[0]);
     close(ready[1]);
+    EXPECT_TRUE(eventually([&] { return state() == 'S'; }));
   }
   ~Hanging() {
     kill(pid_, SIGKILL);
@@ -66,6 +67,13 @@ class Hanging {
   ThreadStacks read_stacks() const { return read_thread_stacks(pid_, answers()); }
 
  private:
+  // Of its main thread.
+  char state() const {
+    const std::string text = read_text("/proc/" + std::to_string(pid_) + "/stat");
+    const std::size_t name = text.rfind(") ");
+    return name == std::string::npos ? '?' : text[name + 2];
+  }
+
   TemporaryFolder folder_;
   pid_t pid_;
 };

@@ -72,11 +72,12 @@ class FakeElection final : public Election {
     shared_.job = job;
     return true;
   }
-  bool is_certain(Time now) const override { return keeper_ && keeper_->is_self && now >= certain_from_ && now + kLease / 3 < lasts_until_; }
+  bool is_certain() const override { return keeper_ && keeper_->is_self && now_ >= certain_from_ && now_ + kLease / 3 < lasts_until_; }
   const std::string& trouble() const override { return trouble_; }
   void add_polled(std::vector<pollfd>*) const override {}
   std::optional<Time> deadline() const override { return std::nullopt; }
   void serve(Time now) override {
+    now_ = now;
     trouble_ = can_ask() ? "" : "the register is away";
     if (!can_ask()) return;
     shared_.expire(now);
@@ -112,7 +113,7 @@ class FakeElection final : public Election {
   const bool& is_cut_off_;
   std::optional<Keeper> keeper_;
   std::int64_t confirmed_ = 0;
-  Time lasts_until_{}, certain_from_{}, renew_at_{};
+  Time now_{}, lasts_until_{}, certain_from_{}, renew_at_{};
   std::optional<Time> nobody_since_;
   std::string trouble_, job_;
   bool looks_ = false, serves_ = false, is_new_ = false;

@@ -31,8 +31,9 @@ void throw_if(const std::atomic<bool>& cancelled) {
 class OpenStores {
  public:
   // The store that is open, or what `open` gives. One thread opens at a time, and others wait for it, calling `check`,
-  // which may throw.
-  Store find_or_open(const std::string& key, const std::function<void()>& check, const std::function<Store()>& open) {
+  // which may throw. *met_before: it was opened now, and its server is that of the one before; *is_shared: it was open.
+  Store find_or_open(const std::string& key, const std::function<void()>& check, const std::function<Store()>& open,
+                     bool* met_before, bool* is_shared) {
     std::unique_lock<std::mutex> lock(mutex_);
     while (!opening_.insert(key).second) {
       changed_.wait_for(lock, milliseconds(20));
@@ -43,6 +44,7 @@ class OpenStores {
     // Who still holds it may do so for long after its server's end, where another one serves by now.
     auto* of_tcp = dynamic_cast<DeadlineStore*>(store.get());
     if (of_tcp && of_tcp->has_lost_server()) store.reset();
+    *is_shared = store.defined();
     if (!store) {
       lock.unlock();
       try {
@@ -54,16 +56,16 @@ class OpenStores {
       }
       lock.lock();
       stores_.insert_or_assign(key, c10::weak_intrusive_ptr<c10d::Store>(store));
+      if (auto* opened = dynamic_cast<DeadlineStore*>(store.get())) {
+        std::vector<std::uint8_t>& last = servers_[key];
+        *met_before = last == opened->identity();
+        last = opened->identity();
+      }
     }
     done(key);
     return store;
   }
 
-  // Whether one was ever opened there.
-  bool knows(const std::string& key) {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    return stores_.count(key) != 0;
-  }
   // Whether the one that is open has lost its server.
   bool has_lost_server(const std::string& key) {
     std::unique_lock<std::mutex> lock(mutex_);
@@ -84,6 +86,7 @@ class OpenStores {
   std::condition_variable changed_;
   std::set<std::string> opening_;
   std::map<std::string, c10::weak_intrusive_ptr<c10d::Store>> stores_;
+  std::map<std::string, std::vector<std::uint8_t>> servers_;  // identities of those that were opened last
 };
 
 OpenStores& open_stores() {
@@ -115,11 +118,10 @@ void open_tcp(Rendezvous& rendezvous, const Place& place, milliseconds timeout, 
                                          "the store at " + rendezvous.place + "; see why that takes so long");
   };
   rendezvous.open_store = key;
-  rendezvous.met_before = open_stores().knows(key);
   rendezvous.store = WaitableStore(open_stores().find_or_open(key, check, [&] {
     if (!place.serve) find_server();
     return open_tcp_store(place.host, place.port, options, place.served_by);
-  }));
+  }, &rendezvous.met_before, &rendezvous.is_shared));
   if (rendezvous.local_address.empty()) find_server();
 }
 
@@ -149,7 +151,7 @@ void parse_tcp(const std::string& init_method, Place* place) {
 }  // namespace
 
 bool met_an_ending_store(const Rendezvous& rendezvous) {
-  if (rendezvous.serves_store || !rendezvous.met_before) return false;
+  if (rendezvous.serves_store || (!rendezvous.met_before && !rendezvous.is_shared)) return false;
   // What failed may have waited on a connection of its own: the others end a moment later.
   const auto until = Clock::now() + kAllConnections;
   while (!open_stores().has_lost_server(rendezvous.open_store)) {

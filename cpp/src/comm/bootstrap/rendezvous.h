@@ -19,7 +19,8 @@ struct Rendezvous {
   bool serves_store = false;
   bool is_for_one_group = false;  // the keys of `store`: nobody makes another group there
   std::string open_store;         // names the TCP store in this process; "": it is no TCP store
-  bool met_before = false;        // this process has used one there already, of another server perhaps
+  bool met_before = false;        // it was opened now, and its server is that of groups which this process has closed
+  bool is_shared = false;         // it was open already, for groups that are closed or not
 };
 
 // Opens the store that `init_method` ("env://", "tcp://host:port", "file:///path") names. Numbers of -1 come from the

@@ -46,6 +46,8 @@ class DeadlineStore final : public c10d::Store {
   DeadlineStore(const DeadlineStore& other, std::chrono::milliseconds timeout);
 
   const net::Endpoint& endpoint() const { return place_.endpoint; }
+  // Of the server: another one at the same place has another.
+  const std::vector<std::uint8_t>& identity() const { return identity_; }
   // Whether the connection has ended on the server's side. Asks nobody.
   bool has_lost_server();
   // Of a store that was told their number: waits until all workers have connected.

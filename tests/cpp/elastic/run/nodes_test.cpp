@@ -87,6 +87,7 @@ TEST_F(Nodes, GoOnWithoutALostNode) {
   keep_first(*first, endpoint_);
   auto second = node("1:2", slow, {"-n", "2"});
   ASSERT_TRUE(eventually([&] { return second->takes_part(); })) << first->said() << second->said();
+  ASSERT_TRUE(first->reaches(5)) << first->said();  // there is a commit
   const pid_t worker = second->pid(1);
   second->tool().send(SIGKILL);
   EXPECT_EQ(first->wait(), 0) << first->said();
