@@ -50,14 +50,14 @@ std::vector<std::string> addresses_of(const std::string& host) {
 // Flags that say something else of where ranks are started, or that cannot be the same on all machines.
 void refuse_what_is_not_of_hosts(const RunFlags& flags) {
   for (const auto& [name, is_given] :
-       {std::pair("--standalone", flags.standalone),
+       {std::pair(std::string("--standalone"), flags.standalone),
         {"--node-rank", !flags.node_rank.empty()},
         {"--master-addr", !flags.master_addr.empty()},
         {"--master-port", !flags.master_port.empty()},
         {"--local-addr", !flags.local_addr.empty()},
-        {"--rdzv-backend static", !flags.rdzv_backend.empty() && flags.rdzv_backend != "c10d"}}) {
+        {"--rdzv-backend " + flags.rdzv_backend, !flags.rdzv_backend.empty() && flags.rdzv_backend != "c10d"}}) {
     if (is_given) {
-      throw Failure(std::string(name) +
+      throw Failure(name +
                     " is of commands that are given on each machine; -H and --hostfile start all of them, "
                     "and --rdzv-endpoint HOST:PORT says where they meet");
     }
