@@ -234,7 +234,7 @@ void Succession::look_at_keeper(Time now) {
       node_.reset();
       try_at_ = now + kTryAgain;
     } else if (begin_) {
-      end("the job goes on without this node: " + why_);
+      end("this node is not taken back: " + why_);
     } else {
       refusal_ = why_;
     }

@@ -283,7 +283,9 @@ class World {
     }
     for (const Event& event : membership.take_events()) {
       agent.said += "  " + std::to_string(static_cast<int>(event.kind)) + " " + event.text + "\n";
-      if (event.kind == Event::Kind::kStop && event.text.find("has come to its end without this node") != std::string::npos) {
+      const auto says = [&](const char* text) { return event.text.find(text) != std::string::npos; };
+      const bool came_late = says("has come to its end without this node") || says("not taken back: the job there is over");
+      if (event.kind == Event::Kind::kStop && came_late) {
         agent.ended = true;
         continue;
       }
