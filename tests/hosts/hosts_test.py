@@ -7,7 +7,6 @@ import unittest
 
 import machines as two
 
-SKIPPED = 77
 TANDEM = PROGRAM = MACHINES = None  # set below
 
 
@@ -238,13 +237,6 @@ class Elastic(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    if gone := two.missing():
-        print(f"SKIPPED: not installed: {', '.join(gone)}; script/bootstrap --schedulers installs an sshd", flush=True)
-        sys.exit(SKIPPED)
-    if not os.environ.get(two.INSIDE):
-        if why := two.why_no_namespaces():
-            print(f"SKIPPED: needs namespaces for its machines, and cannot make any: {why}", flush=True)
-            sys.exit(SKIPPED)
-        two.go_inside([sys.executable, "-B", *sys.argv])
+    two.enter()
     TANDEM, PROGRAM = sys.argv[1:3]
     unittest.main(argv=[sys.argv[0], *sys.argv[3:]], verbosity=2)

@@ -4,10 +4,12 @@ import os
 import pathlib
 import shutil
 import subprocess
+import sys
 import tempfile
 import time
 
 PATIENCE = 60  # seconds
+SKIPPED = 77
 PATH = os.pathsep.join([os.environ["PATH"], "/usr/sbin", "/sbin"])  # where Debian has daemons
 PROGRAMS = ("sshd", "ssh", "ssh-keygen", "ip", "unshare", "nsenter", "mount")
 INSIDE = "TANDEM_MACHINES_INSIDE"
@@ -20,9 +22,9 @@ class MachinesError(Exception):
     pass
 
 
-def missing():
+def missing(more):
     """Programs that are not installed."""
-    return [name for name in PROGRAMS if not shutil.which(name, path=PATH)]
+    return [name for name in (*PROGRAMS, *more) if not shutil.which(name, path=PATH)]
 
 
 def namespace_flags():
@@ -40,6 +42,20 @@ def go_inside(arguments):
     """Becomes the same program in namespaces of its own; all that it leaves there ends with it."""
     os.environ[INSIDE] = "yes"
     os.execvp("unshare", ["unshare", *namespace_flags(), *arguments])
+
+
+def enter(more=()):
+    """Returns in namespaces of this program's own; ends it as skipped where they, or programs (`more` beside the usual), are missing."""
+    why = ""
+    if gone := missing(more):
+        why = f"not installed: {', '.join(gone)}; script/bootstrap --schedulers installs them"
+    elif not os.environ.get(INSIDE) and (refused := why_no_namespaces()):
+        why = f"needs namespaces for its machines, and cannot make any: {refused}"
+    if why:
+        print(f"SKIPPED: {why}", flush=True)
+        sys.exit(SKIPPED)
+    if not os.environ.get(INSIDE):
+        go_inside([sys.executable, "-B", *sys.argv])
 
 
 def eventually(done, what, patience=PATIENCE):

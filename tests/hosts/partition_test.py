@@ -1,7 +1,6 @@
 """Machines that are cut off from etcd and from each other: partition_test.py TANDEM ELASTIC_PROGRAM"""
 import os
 import pathlib
-import shutil
 import socket
 import subprocess
 import sys
@@ -10,7 +9,6 @@ import unittest
 
 import machines as two
 
-SKIPPED = 77
 TANDEM = PROGRAM = MACHINES = None  # set below
 STEPS = 300
 
@@ -142,13 +140,6 @@ class Partition(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    if gone := two.missing() + [name for name in ["etcd"] if not shutil.which(name, path=two.PATH)]:
-        print(f"SKIPPED: not installed: {', '.join(gone)}; script/bootstrap --schedulers installs them", flush=True)
-        sys.exit(SKIPPED)
-    if not os.environ.get(two.INSIDE):
-        if why := two.why_no_namespaces():
-            print(f"SKIPPED: needs namespaces for its machines, and cannot make any: {why}", flush=True)
-            sys.exit(SKIPPED)
-        two.go_inside([sys.executable, "-B", *sys.argv])
+    two.enter(["etcd"])
     TANDEM, PROGRAM = (pathlib.Path(path).resolve() for path in sys.argv[1:3])
     unittest.main(argv=sys.argv[:1], verbosity=2)

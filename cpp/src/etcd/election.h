@@ -22,8 +22,8 @@ struct ElectionOptions {
 };
 
 // Two keys: "keeper", with its place, goes with the keeper's lease; its create revision is the term. "epoch" is the newest
-// that was confirmed and of which job, written by whoever is the keeper at that moment, in one transaction. When the job ends it says so for
-// a day, so that nobody who slept through that begins anew.
+// that was confirmed and of which job, written by whoever is the keeper at that moment, in one transaction. When the job ends
+// it says so for a day, so that nobody who slept through that begins anew.
 class Election final : public membership::Election {
  public:
   Election(const ElectionOptions& options, ClientOptions client);

@@ -18,8 +18,6 @@
 namespace tandem::membership {
 
 struct HubOptions {
-  using Time = Coordinator::Time;
-
   CoordinatorOptions coordinator;  // `most` is the ranks of this node; those of others are added
   Arrive own;                      // what this agent would say of itself to another one
   int least_nodes = 1;             // with which the job begins, and of which so many ranks it takes to go on
@@ -30,7 +28,7 @@ struct HubOptions {
 
   // Where another agent can take over (membership/succession.h):
   std::function<bool(std::int64_t epoch)> confirm;  // whether ranks may be told of the epoch; asked again and again
-  std::function<bool()> is_certain;             // whether nobody else keeps the membership, for a while from now on
+  std::function<bool()> is_certain;                 // whether nobody else keeps the membership, for a while from now on
   std::int64_t over = 0;                            // epochs up to this one are
   std::string job;                                  // that this is; "": a new one
   std::optional<Begin> begun;                       // the job runs already, and this is what this agent was told

@@ -251,7 +251,6 @@ void Succession::look_at_keeper(Time now) {
 
 // Whoever kept the membership is gone, or keeps it no longer.
 void Succession::become_nobody(std::string why, Time now) {
-  const bool was_begun = begin_.has_value();
   if (node_) {
     for (Event& event : take_events()) events_.push_back(std::move(event));  // the last that the keeper has said
   }
@@ -261,7 +260,7 @@ void Succession::become_nobody(std::string why, Time now) {
   search_until_ = now + options_.join;
   try_at_ = now;
   why_ = why;
-  if (!was_begun) return;
+  if (!begin_) return;
   if (!is_elastic()) return end(why + ": the program's other ranks cannot go on without it");
   say(why + "; the agents elect another one");
   for (auto& [member, own] : own_) {
