@@ -1,13 +1,14 @@
 """Tests of the benchmarks' driver: its ratios, its file format, and how it treats programs that fail."""
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
 import unittest
 from unittest import mock
 
-from driver import (against, allreduce, cold_build, commits, data_parallel, ddp_statistics, ddp_step, exported, figures, loader,
+from driver import (against, allreduce, cold_build, commits, data_parallel, ddp_parts, ddp_statistics, ddp_step, exported, figures, loader,
                     loader_files, loader_jpeg, loader_open, loader_shuffled, measure, op_overhead, places, report, scaling, train_step)
 
 REPORTING = "import json, os; json.dump({'value': %s}, open(os.path.join(os.environ['BENCH_OUT'], 'rank-0.json'), 'w'))"
@@ -201,6 +202,9 @@ class DdpStep(unittest.TestCase):
         def step_ms(self, run, exchange, extra=()):
             return run(exchange, extra)
 
+        def step_ms_and_memory(self, exchange):
+            return self.ours(exchange), 64 * self.ranks
+
     def test_four_ranks_are_a_case_of_their_own(self):
         with mock.patch.object(ddp_step, "Model", self.Model):
             entries = ddp_step.benchmark(5, lambda text: None, ["mlp-4-ranks"])
@@ -210,8 +214,17 @@ class DdpStep(unittest.TestCase):
     def test_runs_beside_another_commit_have_as_many_ranks_as_they_say(self):
         with mock.patch.object(ddp_step, "Model", self.Model):
             values = [run() for run, _ in ddp_step.own_runs(["cnn", "cnn-4-ranks"])]
-        self.assertEqual(values, [{"cnn": 20}, {"cnn-gloo": 40}, {"cnn-no-exchange": 10}, {"cnn-4-ranks": 40},
-                                  {"cnn-4-ranks-gloo": 80}])
+        self.assertEqual(values, [{"cnn": 20, "cnn-memory": 128}, {"cnn-gloo": 40, "cnn-gloo-memory": 128},
+                                  {"cnn-no-exchange": 10, "cnn-no-exchange-memory": 128},
+                                  {"cnn-4-ranks": 40, "cnn-4-ranks-memory": 256},
+                                  {"cnn-4-ranks-gloo": 80, "cnn-4-ranks-gloo-memory": 256}])
+
+    def test_memory_is_that_of_the_largest_rank(self):
+        with tempfile.TemporaryDirectory() as folder, mock.patch.object(ddp_step.subprocess, "run"):
+            model = ddp_step.Model("cnn", folder)
+        ranks = [{"step_ms": 3, "rss_kb": 2048}, {"step_ms": 2, "rss_kb": 4096}]
+        with mock.patch.object(model, "ours", lambda *arguments: ranks):
+            self.assertEqual(model.step_ms_and_memory("shm"), (3, 4))
 
 
 class TrainStep(WithStandIns):
@@ -334,6 +347,28 @@ class DdpStatistics(unittest.TestCase):
                          [("mlp-exposed", 4, 21, "step-less-no-exchange"), ("mlp-total", 7, 5, "buckets-reduced-alone"),
                           ("mlp-advised", 13, 12, "best-5-MB")])
         self.assertRegex(said[-1], "0 MB 17 ms, 1 MB 16 ms, 5 MB 12 ms, .*; the advisor kept 1, 1, 1, 1, 1 MB")
+
+
+class DdpParts(unittest.TestCase):
+    def test_threads_are_told_by_name_and_steps_compared_with_the_module_alone(self):
+        class Model:
+            def __init__(self, name, folder):
+                pass
+
+            def ours(self, exchange, warmup, steps, extra=()):
+                threads = {"program": {"cpu_ms": 8, "runqueue_ms": 1, "switches": 3, "preemptions": 0, "faults": 2}}
+                if exchange == "shm" and "--bare" not in extra:
+                    threads["tdm-shm"] = {**threads["program"], "cpu_ms": 0.5}
+                step = 10 + len(extra) if "--bare" in extra else 12
+                return [{"step_ms": step + rank, "threads": threads} for rank in (0, 1)]
+
+        said = []
+        with mock.patch.object(ddp_step, "Model", Model):
+            entries = ddp_parts.benchmark(5, said.append, ["mlp"])
+        self.assertEqual([(e["case"], e["ours"], e["peer"]) for e in entries],
+                         [("mlp-lockstep", 14, 13), ("mlp-none", 13, 13), ("mlp-shm", 13, 13)])
+        self.assertEqual(len(re.findall(r"program +8\.000 +1\.000 +3\.000 +0\.000 +2\.000", said[-1])), 4)
+        self.assertEqual(len(re.findall(r"tdm-shm +0\.500", said[-1])), 1)
 
 
 class Figures(unittest.TestCase):
@@ -469,10 +504,10 @@ class Scaling(unittest.TestCase):
             entries = scaling.benchmark(5, said.append, ["lstm"])
         self.assertEqual([(e["case"], e["ratio"], e["unit"]) for e in entries],
                          [("lstm-2-ranks", 100 / 170, "characters/s"), ("lstm-4-ranks", 100 / 160, "characters/s"),
-                          ("lstm-2-replicas", 0.5, "characters/s")])
+                          ("lstm-2-replicas", 0.5, "characters/s"), ("lstm-2-apart", 0.5, "characters/s")])
         self.assertIn("  2-ranks: 1.70 times one rank, at least 1.8 wanted: MISSED", said)
         self.assertIn("  2-replicas: 2.00 times one rank", said)
-        self.assertEqual(save.call_args.args[0::2], ("scaling", {"lstm": rates}))
+        self.assertEqual(save.call_args.args[0::2], ("scaling", {"lstm": {**rates, "2-apart": 200}}))
 
 
 class Against(unittest.TestCase):

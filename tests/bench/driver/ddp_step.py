@@ -54,6 +54,11 @@ class Model:
     def step_ms(self, run, exchange, extra=()):
         return max(values["step_ms"] for values in run(exchange, WARMUP, STEPS[self.name], extra=extra))
 
+    def step_ms_and_memory(self, exchange):
+        """The slowest rank's step, and the MiB that the largest rank has in memory once it trained."""
+        ranks = self.ours(exchange, WARMUP, STEPS[self.name])
+        return max(values["step_ms"] for values in ranks), max(values["rss_kb"] for values in ranks) / 1024
+
 
 def with_more_ranks(name):
     return f"{name}-{MORE_RANKS}-ranks"
@@ -68,8 +73,9 @@ def own_runs(only):
             with tempfile.TemporaryDirectory() as folder:
                 model = Model(name, folder, ranks)
                 for suffix, exchange in exchanges:
-                    yield (lambda case=case + suffix, exchange=exchange: {case: model.step_ms(model.ours, exchange)},
-                           {case + suffix: ("ms/step", False)})
+                    yield (lambda case=case + suffix, exchange=exchange:
+                           dict(zip((case, case + "-memory"), model.step_ms_and_memory(exchange))),
+                           {case + suffix: ("ms/step", False), case + suffix + "-memory": ("MiB", False)})
 
 
 def benchmark(rounds, progress, only=None):

@@ -1,4 +1,6 @@
-"""`scaling`: characters a second of the example `charlm` on 1, 2 and 4 ranks, and with two replicas in one process."""
+"""`scaling`: characters a second of the example `charlm` on 1, 2 and 4 ranks, and with two replicas in one process; and of
+two programs that run beside each other and exchange nothing, which is what the machine's cores and memory give two ranks."""
+from concurrent import futures
 import os
 import random
 import re
@@ -12,6 +14,7 @@ STEPS = {"mlstm": 16, "lstm": 20}  # of an epoch; the first of two is not counte
 # How the processes and replicas are laid out; all but the first are compared with it.
 LAYOUTS = {"1-rank": (1, 1), "2-ranks": (2, 1), "4-ranks": (4, 1), "2-replicas": (1, 2)}
 LEAST = {"2-ranks": 1.8}  # times the rate of one rank
+APART = "2-apart"  # as "1-rank", twice at once
 
 
 def write_text(path, size):
@@ -42,6 +45,12 @@ def run(model, layout, folder):
     return rate(output, windows, workers)
 
 
+def run_apart(model, folder):
+    run(model, "1-rank", folder)  # the text is there, and in the page cache
+    with futures.ThreadPoolExecutor() as threads:
+        return sum(threads.map(lambda _: run(model, "1-rank", folder), range(2)))
+
+
 def draw(plots, data):
     figure, axes = plots.subplots(1, len(data), figsize=(5 * len(data), 4.5), squeeze=False)
     for axis, (model, rates) in zip(axes[0], data.items()):
@@ -60,10 +69,10 @@ def benchmark(rounds, progress, only=None):
             continue
         progress(f" {model}")
         with tempfile.TemporaryDirectory() as folder:
-            runs = measure.alternate({layout: lambda layout=layout: run(model, layout, folder) for layout in LAYOUTS},
-                                     rounds, progress)
+            runs = measure.alternate({**{layout: lambda layout=layout: run(model, layout, folder) for layout in LAYOUTS},
+                                      APART: lambda: run_apart(model, folder)}, rounds, progress)
         drawn[model] = {layout: figures.median(rates) for layout, rates in runs.items()}
-        for layout, (ranks, replicas) in list(LAYOUTS.items())[1:]:
+        for layout, (ranks, replicas) in [*list(LAYOUTS.items())[1:], (APART, (2, 1))]:
             entry = report.entry(f"{model}-{layout}", runs[layout], runs["1-rank"], peer_name="1-rank", unit="characters/s",
                                  ranks=ranks, threads=replicas, rate=True)
             times, least = 1 / entry["ratio"], LEAST.get(layout, 0)

@@ -36,6 +36,7 @@ var (
 	bare      = flag.Bool("bare", false, "the module without DistributedDataParallel: each rank trains alone")
 	lockstep  = flag.Bool("lockstep", false, "with -bare: ranks wait for each other after each backward, and give nothing")
 	exported  = flag.String("exported", "", "archive that export_model.py wrote, in place of the network in Go")
+	used      = flag.Bool("usage", false, "report what each thread used in a step")
 	advise    = flag.Bool("advise", false, "find a bucket size before the clock starts")
 )
 
@@ -112,6 +113,10 @@ func run(ctx context.Context, group *dist.ProcessGroup) error {
 			return err
 		}
 	}
+	before, err := usageByThread()
+	if err != nil {
+		return err
+	}
 	each := make([]float64, *steps)
 	start := time.Now()
 	for i := range *steps {
@@ -122,6 +127,10 @@ func run(ctx context.Context, group *dist.ProcessGroup) error {
 		each[i] = milliseconds(time.Since(began))
 	}
 	elapsed := time.Since(start)
+	after, err := usageByThread()
+	if err != nil {
+		return err
+	}
 
 	resident, err := rankreport.ResidentKB()
 	if err != nil {
@@ -129,6 +138,9 @@ func run(ctx context.Context, group *dist.ProcessGroup) error {
 	}
 	report := map[string]any{"step_ms": milliseconds(elapsed) / float64(max(*steps, 1)), "steps_ms": each,
 		"losses": losses, "rss_kb": resident}
+	if *used {
+		report["threads"] = usageAStep(before, after, *steps)
+	}
 	if *advise {
 		advice, err := ddp.BucketAdvice()
 		if err != nil {
