@@ -233,8 +233,8 @@ class TrainStep(WithStandIns):
         alone = '[ "$RANK,$WORLD_SIZE" = 0,1 ] || exit 9'
         for name, first, values in (("bench-ddp-step", alone, {"step_ms": 1.6, "losses": [3, 2, 1]}),
                                     ("python", f'case "$1" in */ddp_step.py) {alone};; '
-                                     "*/compare.py) echo all agree; exit;; *) exit;; esac",
-                                     {"step_ms": 2, "losses": losses_of_python})):
+                                     "*/kernels.py) ;; */compare.py) echo all agree; exit;; *) exit;; esac",
+                                     {"step_ms": 2, "kernels_ms": 1.5, "losses": losses_of_python})):
             path = self.stand_in(name, values)
             with open(path) as file:
                 shell, *writes = file.read().splitlines()
@@ -246,7 +246,8 @@ class TrainStep(WithStandIns):
         said = []
         entries = train_step.benchmark(5, said.append, ["mlp", "mlp-small"])
         self.assertEqual([(e["case"], e["peer_name"], e["unit"], e["ratio"], e["ranks"], e["threads"]) for e in entries],
-                         [("mlp", "python", "ms/step", 0.8, 1, 1), ("mlp-small", "python", "ms/step", 0.8, 1, 1)])
+                         [(case, "python", "ms/step", ratio, 1, 1) for case, ratio in
+                          (("mlp", 0.8), ("mlp-kernels", 0.75), ("mlp-small", 0.8), ("mlp-small-kernels", 0.75))])
         self.assertIn("  0.800 of Python's time, at most 0.8 wanted", said)
         self.assertIn("  0.800 of Python's time, at most 0.75 wanted: MISSED", said)
         self.assertIn("  all agree", said)

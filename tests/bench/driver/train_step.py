@@ -10,6 +10,7 @@ from . import ddp_step, measure, places, report
 LIMITS = {"mlp": 0.8, "cnn": 0.88, "lstm": 0.83, "resnet18": 0.92, "gpt10m": 0.95, "mlp-small": 0.75}
 STEPS = {**ddp_step.STEPS, "gpt10m": 8, "mlp-small": 20_000}
 WARMUP, CHECKED_STEPS = 5, 3
+MOST_PROFILED = 500  # steps whose every operator the profiler keeps in memory
 
 
 class Model:
@@ -20,7 +21,8 @@ class Model:
     def run(self, side, warmup, steps, extra=()):
         """The programs of `ddp-step`, of one rank, started without a launcher and without DistributedDataParallel."""
         program = {"ours": [places.program("bench-ddp-step"), "--bare"],
-                   "python": [places.PYTHON, places.peer("ddp_step.py")]}[side]
+                   "python": [places.PYTHON, places.peer("ddp_step.py")],
+                   "kernels": [places.PYTHON, places.peer("kernels.py")]}[side]
         [values], _ = measure.run([*program, "--model", self.name, "--data", self.folder, "--exchange", "none",
                                    "--warmup", str(warmup), "--steps", str(steps), *extra],
                                   ranks=1, environment={"RANK": "0", "WORLD_SIZE": "1"})
@@ -42,6 +44,10 @@ class Model:
     def step_ms(self, side):
         return self.run(side, WARMUP, STEPS[self.name])["step_ms"]
 
+    def kernels_ms(self):
+        """What of Python's step neither side can save: both call the same kernels of LibTorch."""
+        return self.run("kernels", WARMUP, min(STEPS[self.name], MOST_PROFILED))["kernels_ms"]
+
 
 def tell_limit(entry, limit, whose, progress):
     held = "" if entry["ratio"] <= limit else ": MISSED"
@@ -57,9 +63,11 @@ def benchmark(rounds, progress, only=None):
         with tempfile.TemporaryDirectory() as folder:
             model = Model(name, folder)
             model.check(progress)
-            results = measure.alternate({side: lambda side=side: model.step_ms(side) for side in ("ours", "python")},
-                                        rounds, progress)
+            results = measure.alternate({**{side: lambda side=side: model.step_ms(side) for side in ("ours", "python")},
+                                         "kernels": model.kernels_ms}, rounds, progress)
         entry = report.entry(name, results["ours"], results["python"], peer_name="python", unit="ms/step", ranks=1, threads=1)
         tell_limit(entry, limit, "Python's", progress)
-        entries.append(entry)
+        kernels = report.entry(f"{name}-kernels", results["kernels"], results["python"], peer_name="python", unit="ms/step", ranks=1, threads=1)
+        progress(f"  the kernels that both call take {kernels['ratio']:.3f} of it")
+        entries += [entry, kernels]
     return entries
