@@ -77,10 +77,11 @@ type MNISTOptions struct {
 }
 
 // MNIST opens the digits in a folder: train.recordio and test.recordio, or IDX files (train-images-idx3-ubyte,
-// t10k-images-idx3-ubyte and their labels, plain or .gz), which rank 0 converts while the others wait. Where only the
-// 10,000 of t10k are, the first 9,000 are for training and the last 1,000 for tests. Each rank gets its part of the
-// training samples; test is the whole test set, in order. All ranks call it: of more than one, each calls Barrier once,
-// whatever lies in the folder. Errors: ErrNotFound without digits, and on a rank whose host lacks what rank 0 has converted.
+// t10k-images-idx3-ubyte and their labels, plain or .gz), which rank 0 converts while the others wait; where these do not
+// see what it made, on other hosts, each converts its own. Where only the 10,000 of t10k are, the first 9,000 are for
+// training and the last 1,000 for tests. Each rank gets its part of the training samples; test is the whole test set, in
+// order. All ranks call it: of more than one, each calls Barrier once, whatever lies in the folder. Errors: ErrNotFound
+// without digits.
 func MNIST(ctx context.Context, folder string, ranks Ranks, o MNISTOptions) (train, test *Loader, err error) {
 	if folder == "" {
 		return nil, nil, &gotorch.Error{Code: gotorch.ErrInvalidArgument, Op: "data.MNIST",
@@ -93,24 +94,23 @@ func MNIST(ctx context.Context, folder string, ranks Ranks, o MNISTOptions) (tra
 	if ranks != nil {
 		rank, size = ranks.Rank(), ranks.Size()
 	}
-	if rank == 0 && missingMNIST(folder) != "" {
+	if rank == 0 {
 		err = convertMNIST(folder, o.Cache)
 	}
 	// Whatever a rank sees, for the others may see something else; and even after an error: they wait for nothing else,
-	// and miss the files themselves.
+	// and come to an error of their own.
 	if size > 1 {
 		err = errors.Join(err, ranks.Barrier(ctx))
+	}
+	// Ranks of one host may write the same at once: files appear whole, and are the same.
+	if err == nil && rank != 0 {
+		err = convertMNIST(folder, o.Cache)
 	}
 	if err != nil {
 		return nil, nil, err
 	}
-	if missingMNIST(folder) != "" {
+	if !hasMNIST(folder) {
 		folder = o.Cache
-	}
-	if missing := missingMNIST(folder); missing != "" {
-		return nil, nil, &gotorch.Error{Code: gotorch.ErrNotFound, Op: "data.MNIST", Message: fmt.Sprintf(
-			"the host of rank %d has no %s: rank 0 could not convert the digits (see its error), or wrote them to a disk "+
-				"that this host does not have; copy them there, or give a Cache that all hosts share", rank, missing)}
 	}
 	trainPath, testPath := recordsOfMNIST(folder)
 	train, err = Open([]string{trainPath}, MNISTFields(), Options{BatchSize: or(o.BatchSize, 64), PerRank: true,
@@ -130,15 +130,10 @@ func recordsOfMNIST(folder string) (train, test string) {
 	return filepath.Join(folder, "train.recordio"), filepath.Join(folder, "test.recordio")
 }
 
-// missingMNIST is the first of a folder's RecordIO files that is not there; "" when both are.
-func missingMNIST(folder string) string {
+// hasMNIST says whether both of a folder's RecordIO files are there.
+func hasMNIST(folder string) bool {
 	train, test := recordsOfMNIST(folder)
-	for _, path := range []string{train, test} {
-		if !exists(path) {
-			return path
-		}
-	}
-	return ""
+	return exists(train) && exists(test)
 }
 
 func exists(path string) bool {
@@ -160,9 +155,9 @@ func idx(folder, set string) (images, labels string, err error) {
 		folder, set, set)}
 }
 
-// convertMNIST unless it was done before.
+// convertMNIST unless that is not needed, or was done before.
 func convertMNIST(folder, cache string) error {
-	if missingMNIST(cache) == "" {
+	if hasMNIST(folder) || hasMNIST(cache) {
 		return nil
 	}
 	train, test := recordsOfMNIST(cache)

@@ -181,6 +181,7 @@ class Machines:
         config.write_text("\n".join([
             f"Port {PORT}", f"HostKey {self.folder}/host", f"AuthorizedKeysFile {self.folder}/user.pub", "StrictModes no",
             "UsePAM no", "PasswordAuthentication no", "KbdInteractiveAuthentication no", "PermitRootLogin prohibit-password",
+            "Subsystem sftp internal-sftp",
             f"AllowUsers {user}", "PidFile none", "ClientAliveInterval 1", "ClientAliveCountMax 3"]) + "\n")
         with open(self.folder / f"{name}.log", "wb") as log:
             self.daemons[name] = subprocess.Popen([*inside, shutil.which("sshd", path=PATH), "-D", "-e", "-f", config],
