@@ -25,5 +25,7 @@
 %include "tandem/abi/dataset.hpp"
 %include "tandem/abi/data.hpp"
 %include "tandem/abi/dynamic_loader.hpp"
+%include "tandem/abi/generator.hpp"
+%include "tandem/abi/elastic.hpp"
 %include "own_data.i"
 %include "own_functions.i"

@@ -60,6 +60,7 @@ STATIC(tandem::abi::LrScheduler, LrScheduler::chained)
 WAKE(ProcessGroup)
 WAKE(Loader)
 WAKE(DynamicLoader)
+WAKE(Elastic)
 
 // A closed proxy has the pointer 0.
 %typemap(check) SWIGTYPE*, SWIGTYPE& {

@@ -40,6 +40,20 @@ class LoadedCheckpoint {
   Handle<tdm_checkpoint, tdm_checkpoint_free> handle_;
 };
 
+// Of tensor i the section, the name, and whether it is this rank's alone. Valid as long as what is given stays as it is.
+inline std::vector<tdm_checkpoint_tensor> checkpoint_tensors(const char* operation, const std::vector<std::string>& sections,
+                                                             const std::vector<std::string>& names, const TensorList& tensors,
+                                                             const std::vector<uint8_t>& own) {
+  if (sections.size() != tensors.size() || names.size() != tensors.size() || own.size() != tensors.size()) {
+    throw Error(TDM_ERROR_INVALID_ARGUMENT, operation, "give a section and a name for each tensor");
+  }
+  std::vector<tdm_checkpoint_tensor> list;
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    list.push_back({sections[i].c_str(), names[i].c_str(), tensors.data()[i], own[i] != 0, 0, nullptr, nullptr});
+  }
+  return list;
+}
+
 // A folder that gets one checkpoint a save; tandem.h says what all of it does.
 class CheckpointFolder {
  public:
@@ -53,13 +67,7 @@ class CheckpointFolder {
   // Of tensor i the section, the name, and whether it is this rank's alone. `async`: beside training.
   void save(int64_t step, const std::vector<std::string>& sections, const std::vector<std::string>& names,
             const TensorList& tensors, const std::vector<uint8_t>& own, const std::string& values, bool async) {
-    if (sections.size() != tensors.size() || names.size() != tensors.size() || own.size() != tensors.size()) {
-      throw Error(TDM_ERROR_INVALID_ARGUMENT, "CheckpointFolder::save", "give a section and a name for each tensor");
-    }
-    std::vector<tdm_checkpoint_tensor> list;
-    for (size_t i = 0; i < tensors.size(); ++i) {
-      list.push_back({sections[i].c_str(), names[i].c_str(), tensors.data()[i], own[i] != 0, 0, nullptr, nullptr});
-    }
+    const auto list = checkpoint_tensors("CheckpointFolder::save", sections, names, tensors, own);
     const auto call = async ? tdm_checkpoint_folder_save_async : tdm_checkpoint_folder_save;
     check(call(handle_.get(), step, list.data(), list.size(), values.c_str()));
   }

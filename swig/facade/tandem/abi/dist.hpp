@@ -118,6 +118,20 @@ struct ProcessGroupOptions {
   int32_t device_index = -1;
   std::string interface_name;  // of the network, for gloo; "": GLOO_SOCKET_IFNAME, else the host's address
   std::string name;            // "": "default"
+
+  // Valid as long as this is and stays as it is.
+  tdm_process_group_options raw() const {
+    tdm_process_group_options raw = TDM_PROCESS_GROUP_OPTIONS_INIT;
+    raw.backend = or_null(backend);
+    raw.init_method = or_null(init_method);
+    raw.rank = rank;
+    raw.world_size = world_size;
+    raw.timeout_ms = timeout_ms;
+    raw.device = {device_type, device_index};
+    raw.interface_name = or_null(interface_name);
+    raw.name = or_null(name);
+    return raw;
+  }
 };
 
 // A collective in progress. When it goes before it is done, it waits for it.
@@ -138,18 +152,13 @@ class ProcessGroup {
  public:
   // Meets the other ranks. `store` may be null: options.init_method makes one.
   explicit ProcessGroup(const ProcessGroupOptions& options, const Store* store = nullptr) {
-    tdm_process_group_options raw = TDM_PROCESS_GROUP_OPTIONS_INIT;
-    raw.backend = or_null(options.backend);
-    raw.init_method = or_null(options.init_method);
-    raw.rank = options.rank;
-    raw.world_size = options.world_size;
-    raw.timeout_ms = options.timeout_ms;
-    raw.device = {options.device_type, options.device_index};
-    raw.interface_name = or_null(options.interface_name);
-    raw.name = or_null(options.name);
+    const tdm_process_group_options raw = options.raw();
     check(tdm_process_group_create(&raw, store ? store->raw() : nullptr, handle_.out()));
   }
+  explicit ProcessGroup(tdm_process_group* owned) : handle_(owned) {}
 
+  // False: an elastic training needed no group of this process.
+  bool exists() const { return raw() != nullptr; }
   int32_t rank() const { return tdm_process_group_rank(raw()); }
   int32_t size() const { return tdm_process_group_size(raw()); }
   std::string backend() const {

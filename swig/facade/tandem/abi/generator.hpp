@@ -41,4 +41,12 @@ class Generator {
   Handle<tdm_generator, tdm_generator_free> handle_;
 };
 
+// Of the generator that operators use which are given none. Source: torch.get_rng_state, torch.cuda.get_rng_state.
+inline Tensor rng_state(const Device& device) {
+  return Generator::default_of(device).state();
+}
+inline void set_rng_state(const Device& device, const Tensor& state) {
+  Generator::default_of(device).set_state(state);
+}
+
 }  // namespace tandem::abi

@@ -25,14 +25,15 @@ record Digits(Path train, Path test) {
 
   /**
    * Finds train.recordio and test.recordio in {@code data}, or has rank 0 convert its IDX files into {@code output}
-   * while the others wait.
+   * while the others wait; {@code isAgain}: unless it has.
    */
-  static Digits prepare(Path data, Path output, ProcessGroup group) throws IOException {
+  static Digits prepare(Path data, Path output, ProcessGroup group, boolean isAgain) throws IOException {
     Digits there = new Digits(data.resolve("train.recordio"), data.resolve("test.recordio"));
     boolean ready = Files.exists(there.train) && Files.exists(there.test);
     Path cache = output.resolve("recordio");
     Digits made = new Digits(cache.resolve("train.recordio"), cache.resolve("test.recordio"));
-    if (!ready && group.rank() == 0) {
+    boolean converted = isAgain && Files.exists(made.train) && Files.exists(made.test);
+    if (!ready && !converted && group.rank() == 0) {
       Files.createDirectories(cache);
       made.convert(data);
     }

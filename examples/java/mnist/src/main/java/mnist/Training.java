@@ -24,12 +24,14 @@ import org.tandem.dist.CheckpointFolder;
 import org.tandem.dist.DistributedDataParallel;
 import org.tandem.dist.ProcessGroup;
 import org.tandem.dist.ReduceOp;
+import org.tandem.elastic.Job;
+import org.tandem.elastic.Place;
 import org.tandem.nn.Functional;
 import org.tandem.optim.SGD;
 
 /** Trains the network on all ranks of a group; rank 0 also reports. */
 final class Training implements AutoCloseable {
-  private static final double MOMENTUM = 0.9;
+  static final double MOMENTUM = 0.9;
   private static final double DECAY = 0.7; // of the learning rate, each epoch
   private static final int SHOWN_DIGITS = 50;
   private static final int TEST_BATCH = 250;
@@ -45,24 +47,25 @@ final class Training implements AutoCloseable {
   private final SGD optimizer;
   private final Loader loader;
   private final RecordIOReader test;
+  private final Job job; // null: the ranks stay the same
   private final List<Double> epochs = new ArrayList<>();
   private final List<Double> losses = new ArrayList<>();
   private final List<Double> accuracies = new ArrayList<>();
   private int finishedEpochs;
   private CheckpointFolder checkpoints; // null: none
 
-  Training(ProcessGroup group, Device device, Digits digits, long batchSize, double learningRate, long seed) {
+  Training(ProcessGroup group, Device device, Net net, SGD optimizer, Digits digits, long batchSize, double learningRate,
+      long seed, Job job) {
     this.group = group;
     this.device = device;
+    this.net = net;
+    this.optimizer = optimizer;
     this.learningRate = learningRate;
-    Tandem.manualSeed(seed + group.rank()); // dropout differs between ranks; parameters come from rank 0
-    net = new Net();
-    net.to(device);
+    this.job = job;
     ddp = new DistributedDataParallel(
         net, group, new DistributedDataParallel.Options().gradientAsBucketView(true));
-    optimizer = new SGD(net.parameters(), learningRate, new SGD.Options().momentum(MOMENTUM));
-    loader = new Loader(List.of(digits.train()), Mnist.fields(),
-        new Loader.Options().batchSize(batchSize).rank(group.rank(), group.size()).seed(seed).dropLast(true));
+    loader = new Loader(List.of(digits.train()), Mnist.fields(), new Loader.Options().batchSize(batchSize)
+        .globalBatch(job != null).rank(group.rank(), group.size()).seed(seed).dropLast(true));
     test = new RecordIOReader(digits.test());
     if (loader.batchCount() == 0) {
       throw new org.tandem.TandemInvalidArgumentException("mnist", digits.train() + " holds "
@@ -73,6 +76,12 @@ final class Training implements AutoCloseable {
 
   private boolean reports() {
     return group.rank() == 0;
+  }
+
+  /** In the digits, where an elastic training stands. */
+  void goOn(Place place) {
+    place.follow(loader);
+    finishedEpochs = (int) loader.currentEpoch();
   }
 
   void run(int wanted) {
@@ -100,6 +109,7 @@ final class Training implements AutoCloseable {
     ddp.train();
     optimizer.setLearningRate(learningRate * Math.pow(DECAY, epoch));
     double sum = 0;
+    long batches = 0;
     long samples = 0;
     long begin = System.nanoTime();
     try (ProgressBar bar = reports() ? bar(epoch, wanted) : null) {
@@ -112,16 +122,22 @@ final class Training implements AutoCloseable {
           optimizer.step();
           double value = loss.item();
           sum += value;
-          samples += batch.size() * group.size();
+          batches++;
+          samples += batch.globalCount();
           if (bar != null) {
             double seconds = (System.nanoTime() - begin) / 1e9;
             bar.setExtraMessage(String.format("loss %.3f, %.0f samples/s", value, samples / seconds));
             bar.step();
           }
+          loader.commit();
+          if (job != null) {
+            job.describe(String.format("loss %.3f", value));
+            job.step();
+          }
         }
       }
     }
-    try (Tensor mean = Tensor.of(new double[] {sum / loader.batchCount()}).to(device)) {
+    try (Tensor mean = Tensor.of(new double[] {sum / Math.max(batches, 1)}).to(device)) {
       group.allReduce(mean, ReduceOp.SUM);
       return mean.item() / group.size();
     }
@@ -233,8 +249,6 @@ final class Training implements AutoCloseable {
     }
     test.close();
     loader.close();
-    optimizer.close();
     ddp.close();
-    net.close();
   }
 }

@@ -3,9 +3,11 @@ package org.tandem;
 import java.lang.ref.Cleaner;
 import java.time.Duration;
 import java.util.function.Supplier;
+import org.tandem.internal.NativeDevice;
 import org.tandem.internal.NativeHandle;
 import org.tandem.internal.NativeLibrary;
 import org.tandem.internal.NativeNoGrad;
+import org.tandem.internal.Natives;
 import org.tandem.internal.TandemNative;
 
 /** Loading, leaving, and settings of the process or the thread. */
@@ -77,6 +79,29 @@ public final class Tandem {
   public static void manualSeed(long seed) {
     NativeLibrary.load();
     TandemNative.manualSeed(seed);
+  }
+
+  /**
+   * Where the random numbers of a device's default generator are: uint8, for {@link #setRngState}. Source:
+   * torch.get_rng_state, torch.cuda.get_rng_state.
+   */
+  public static Tensor rngState(Device device) {
+    NativeLibrary.load();
+    try (NativeDevice natives = new NativeDevice(device.type().number(), device.index())) {
+      return Natives.tensor(TandemNative.rngState(natives));
+    }
+  }
+
+  /**
+   * Has the default generator go on there. Source: torch.set_rng_state.
+   *
+   * @throws TandemInvalidArgumentException it is no state of a generator of such a device
+   */
+  public static void setRngState(Device device, Tensor state) {
+    NativeLibrary.load();
+    try (NativeDevice natives = new NativeDevice(device.type().number(), device.index())) {
+      TandemNative.setRngState(natives, Natives.of(state));
+    }
   }
 
   /** LibTorch's threads within one operator. */

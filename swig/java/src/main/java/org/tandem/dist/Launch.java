@@ -27,7 +27,7 @@ public final class Launch {
   public static void run(Body body) {
     try {
       body.run();
-    } catch (Exception error) {
+    } catch (Exception | Error error) {
       boolean expected = error instanceof TandemException;
       System.err.println("error: " + (expected ? error.getMessage() : error.toString()));
       if (!expected) {
@@ -78,7 +78,7 @@ public final class Launch {
     return number < 0 ? otherwise : number;
   }
 
-  private static void writeErrorFile(Exception error) {
+  private static void writeErrorFile(Throwable error) {
     String path = System.getenv("TORCHELASTIC_ERROR_FILE");
     if (path == null || path.isEmpty()) {
       return;

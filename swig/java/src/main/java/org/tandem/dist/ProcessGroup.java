@@ -18,6 +18,10 @@ import org.tandem.internal.Natives;
  * org.tandem.TandemAbortedException}, {@link org.tandem.TandemInvalidArgumentException}. Source: torch.distributed.
  */
 public final class ProcessGroup implements AutoCloseable {
+  static {
+    Natives.provideGroups(ProcessGroup::new);
+  }
+
   private final NativeProcessGroup handle;
 
   private ProcessGroup(NativeProcessGroup handle) {
@@ -182,7 +186,10 @@ public final class ProcessGroup implements AutoCloseable {
     nativeHandle().abort();
   }
 
-  /** Leaves the group and aborts what is pending. A second call does nothing. */
+  /**
+   * Leaves the group and aborts what is pending. A second call does nothing. An elastic training's group ends with its
+   * membership epoch instead.
+   */
   @Override
   public void close() {
     handle.close();

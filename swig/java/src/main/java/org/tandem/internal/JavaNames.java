@@ -26,6 +26,12 @@ final class JavaNames {
       Map.entry("DynamicLoader.samples", "DynamicLoader.nextPart"),
       Map.entry("DynamicLoader.stepSize", "DynamicLoader.nextPart"),
       Map.entry("DynamicLoader.skipped", "DynamicLoader.nextPart"),
+      Map.entry("Elastic.commit", "Job.commit"), Map.entry("Elastic.committed", "Elastic.run"),
+      Map.entry("Elastic.meet", "Elastic.run"), Map.entry("Elastic.step", "Job.step"),
+      Map.entry("Elastic.epoch", "Job.epoch"), Map.entry("Elastic.steps", "Job.steps"),
+      Map.entry("Elastic.hasEnded", "Elastic.run"), Map.entry("Elastic.done", "Elastic.run"),
+      Map.entry("Elastic.left", "Elastic.run"), Map.entry("Elastic.hasLeft", "Elastic.run"),
+      Map.entry("Elastic.leaveOnSignal", "Elastic"), Map.entry("Elastic.describe", "Job.describe"),
       Map.entry("DistributedDataParallel.prepareForward", "DistributedDataParallel.forward"),
       Map.entry("DistributedDataParallel.prepareBackward", "DistributedDataParallel.forward"),
       Map.entry("DistributedDataParallel.setRequireBackwardGradSync", "DistributedDataParallel.noSync"));

@@ -48,10 +48,25 @@ final class NameTable {
       tdm_ddp_prepare_forward DistributedDataParallel.forward
       tdm_ddp_set_batch_samples DistributedDataParallel.setBatchSamples
       tdm_ddp_set_require_backward_grad_sync DistributedDataParallel.noSync
+      tdm_elastic_abort Elastic.abort
+      tdm_elastic_commit Job.commit
+      tdm_elastic_committed Elastic.run
+      tdm_elastic_create Elastic
+      tdm_elastic_describe Job.describe
+      tdm_elastic_done Elastic.run
+      tdm_elastic_free Elastic.close
+      tdm_elastic_has_ended Elastic.run
+      tdm_elastic_left Elastic.run
+      tdm_elastic_meet Elastic.run
+      tdm_elastic_notify Elastic.leave
+      tdm_elastic_step Job.step
       tdm_exported_call ExportedProgram.call
       tdm_exported_inputs ExportedProgram.inputs
       tdm_exported_load ExportedProgram.loadProgram
       tdm_exported_save ExportedProgram.saveProgram
+      tdm_generator_default Tandem.rngState
+      tdm_generator_get_state Tandem.rngState
+      tdm_generator_set_state Tandem.setRngState
       tdm_get_num_threads Tandem.numThreads
       tdm_jit_call ScriptModule.call
       tdm_jit_compile ScriptModule.compile
@@ -213,6 +228,8 @@ final class NameTable {
       tdm_ddp DistributedDataParallel
       tdm_device Device.Type
       tdm_dtype DType
+      tdm_elastic Elastic
+      tdm_elastic_options Elastic.Options
       tdm_error ErrorCode
       tdm_exported_options ExportedProgram.loadProgram
       tdm_jit_trace ScriptModule.trace

@@ -32,10 +32,10 @@ public abstract class NativeHandle implements AutoCloseable {
         "NativeAveragedParameters", "NativeDataset", "NativeRecordIOReader");
     private static final Set<String> REPORTED_TYPES =
         Set.of("NativeStore", "NativeProcessGroup", "NativeDdp", "NativeLoader", "NativeDynamicLoader",
-            "NativeRecordIOWriter", "NativeCheckpointFolder");
+            "NativeRecordIOWriter", "NativeCheckpointFolder", "NativeElastic");
     private static final Set<String> CONFINED_TYPES =
         Set.of("NativeArguments", "NativeCheckpoint", "NativeDdpOptions", "NativeDevice", "NativeDynamicLoaderOptions",
-            "NativeFields", "NativeFileOptions", "NativeLoadedCheckpoint",
+            "NativeElasticOptions", "NativeFields", "NativeFileOptions", "NativeLoadedCheckpoint",
             "NativeLoaderOptions", "NativeMatch", "NativeNamedTensors", "NativeNoGrad",
             "NativeOperator", "NativeOptions", "NativeProcessGroupOptions", "NativeResults", "NativeSchemaOptions");
 

@@ -7,12 +7,15 @@ import java.nio.file.Path;
 import java.security.CodeSource;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import org.tandem.TandemLibraryException;
 
 /** Finds and loads libtandem_jni.so, and sees to it that its threads have ended before the process does. */
 public final class NativeLibrary {
   private static final String NAME = "libtandem_jni.so";
   private static final long SHUTDOWN_MILLIS = 10_000;
+  private static final Set<Runnable> BEFORE_SHUTDOWN = ConcurrentHashMap.newKeySet();
   private static boolean loaded;
 
   private NativeLibrary() {}
@@ -43,11 +46,27 @@ public final class NativeLibrary {
     return TandemNative.shutdown(timeoutMillis);
   }
 
+  /** Has {@code action} run when the program ends, before that ends native calls; it sees to it that it returns. */
+  public static void beforeShutdown(Runnable action) {
+    BEFORE_SHUTDOWN.add(action);
+  }
+
+  public static void notBeforeShutdown(Runnable action) {
+    BEFORE_SHUTDOWN.remove(action);
+  }
+
   private static void leave() {
-    try {
+    BEFORE_SHUTDOWN.forEach(NativeLibrary::attempt);
+    attempt(() -> {
       if (!shutdown(SHUTDOWN_MILLIS)) {
         System.err.println("tandem: a native call still runs while the process ends");
       }
+    });
+  }
+
+  private static void attempt(Runnable action) {
+    try {
+      action.run();
     } catch (RuntimeException error) {
       System.err.println("tandem: " + error.getMessage());
     }

@@ -8,6 +8,7 @@ import java.util.Map;
 import org.tandem.Options;
 import org.tandem.Tensor;
 import org.tandem.data.Dataset;
+import org.tandem.dist.ProcessGroup;
 import org.tandem.dist.Store;
 
 /**
@@ -28,6 +29,7 @@ public final class Natives {
   private static Access<Options, Map<String, Object>> optionValues;
   private static Access<Store, NativeStore> store;
   private static Access<Dataset, NativeDataset> dataset;
+  private static Access<NativeProcessGroup, ProcessGroup> newGroup;
 
   private Natives() {}
 
@@ -47,6 +49,10 @@ public final class Natives {
 
   public static void provideDatasets(Access<Dataset, NativeDataset> access) {
     dataset = access;
+  }
+
+  public static void provideGroups(Access<NativeProcessGroup, ProcessGroup> constructor) {
+    newGroup = constructor;
   }
 
   /** This class initialises no other as it is initialised itself: two threads could wait for each other. */
@@ -125,5 +131,13 @@ public final class Natives {
       initialize(Dataset.class);
     }
     return dataset.of(object);
+  }
+
+  /** Takes over {@code handle}. */
+  public static ProcessGroup group(NativeProcessGroup handle) {
+    if (newGroup == null) {
+      initialize(ProcessGroup.class);
+    }
+    return newGroup.of(handle);
   }
 }

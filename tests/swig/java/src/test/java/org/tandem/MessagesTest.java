@@ -94,7 +94,8 @@ class MessagesTest {
   @Test
   void operations() throws Exception {
     for (String called : List.of("NativeLoader_next", "NativeLoader_startEpoch", "NativeDynamicLoader_stepSize",
-             "NativeDdp_prepareForward", "NativeDdp_setRequireBackwardGradSync", "NativeDdp_setBatchSamples")) {
+             "NativeDdp_prepareForward", "NativeDdp_setRequireBackwardGradSync", "NativeDdp_setBatchSamples",
+             "NativeElastic_step", "NativeElastic_meet", "NativeElastic_describe", "NativeElastic_abort")) {
       String[] method = error(called, "m").operation().split("\\.");
       assertTrue(java.util.Arrays.stream(type(method[0]).getMethods()).anyMatch(m -> m.getName().equals(method[1])), called);
     }
@@ -115,7 +116,7 @@ class MessagesTest {
     List<String> nameless = new ArrayList<>();
     int count = 0;
     for (String header : List.of("runtime", "tensor", "operator", "nn", "optim", "checkpoint", "dist", "dataset", "own_dataset",
-             "data", "dynamic_loader")) {
+             "data", "dynamic_loader", "elastic")) {
       Path file = Path.of(System.getProperty("tandem.source"), "swig/facade/tandem/abi", header + ".hpp");
       Matcher call = Pattern.compile("check\\((tdm_[a-z0-9_]+)\\(").matcher(Files.readString(file));
       while (call.find()) {
@@ -155,7 +156,7 @@ class MessagesTest {
   }
 
   private static Class<?> type(String name) throws ClassNotFoundException {
-    for (String place : List.of("", "data.", "dist.", "nn.", "optim.")) {
+    for (String place : List.of("", "data.", "dist.", "elastic.", "nn.", "optim.")) {
       try {
         return Class.forName("org.tandem." + place + name.replace('.', '$'));
       } catch (ClassNotFoundException elsewhere) {

@@ -1,0 +1,224 @@
+package org.tandem;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.tandem.elastic.Elastic;
+import org.tandem.elastic.State;
+
+/** Elastic training in Java under the real launcher: what happens to a rank, and what comes of the model. */
+@Timeout(120)
+class ElasticTest {
+  private static double[] undisturbed;
+
+  @TempDir
+  Path folder;
+
+  /** One rank without a launcher, in this process. */
+  @BeforeAll
+  static void trainUndisturbed() throws Exception {
+    undisturbed = new ElasticProgram().train();
+    assertEquals(25, undisturbed.length);
+  }
+
+  /** The program under the launcher. */
+  private final class Launched {
+    private final String log;
+
+    Launched(int code, List<String> flags, String... settings) throws Exception {
+      List<String> command = new ArrayList<>(List.of(Path.of(System.getProperty("tandem.bin"), "tandem").toString(), "run"));
+      command.addAll(flags);
+      command.addAll(List.of("--no-prefix", "--", Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+          "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xmx128m", "-cp", System.getProperty("java.class.path"),
+          ElasticProgram.class.getName(), "FOLDER=" + folder));
+      command.addAll(List.of(settings));
+      Child child = Child.start(command, Map.of("OMP_NUM_THREADS", "1"));
+      child.expect(code);
+      log = child.output();
+    }
+
+    /** Parameters of all that came to the end, equal to the bit. */
+    double[] values(int ranks) {
+      List<double[]> all = log.lines().filter(line -> line.contains(": values ")).map(line ->
+          Arrays.stream(line.substring(line.indexOf(": values ") + 9).split(" ")).mapToDouble(Double::parseDouble).toArray())
+          .toList();
+      assertEquals(ranks, all.size(), log);
+      all.forEach(one -> assertArrayEquals(all.get(0), one));
+      return all.get(0);
+    }
+
+    void assertSays(String... texts) {
+      for (String text : texts) {
+        assertTrue(log.contains(text), () -> "not said: " + text + "\n" + log);
+      }
+    }
+
+    void assertAsUndisturbed(int ranks) {
+      assertArrayEquals(undisturbed, values(ranks), 1e-12, log);
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"gloo", "shm"})
+  void aLostRankCostsNoStepAndEverythingGoesBack(String backend) throws Exception {
+    Launched run = new Launched(0, List.of("-n", "2"), "BACKEND=" + backend, "FAULT=kill-forward@10/1");
+    run.assertSays("killed by SIGKILL", "now 1 rank, from step 8 on", "member 0: reset to epoch 1 of 2 ranks at step 0, 0 batches",
+        "member 0: reset to epoch 2 of 1 ranks at step 8, 8 batches");
+    run.assertAsUndisturbed(1);
+    // The random numbers are those of the commit, not of the steps that were lost.
+    assertEquals(rng(run.log, "member 0: commit at step 8, rng (\\w+)"), rng(run.log, "at step 8, 8 batches, rng (\\w+)"));
+    assertNotEquals(rng(run.log, "member 0: commit at step 4, rng (\\w+)"), rng(run.log, "at step 8, 8 batches, rng (\\w+)"));
+  }
+
+  private static String rng(String log, String pattern) {
+    Matcher found = Pattern.compile(pattern).matcher(log);
+    assertTrue(found.find(), () -> pattern + " is not in " + log);
+    return found.group(1);
+  }
+
+  @Test
+  void aSpareTakesTheLostRanksPlaceWithTheSameBits() throws Exception {
+    Launched whole = new Launched(0, List.of("-n", "2"), "BACKEND=shm", "DROPOUT=1");
+    Launched run = new Launched(
+        0, List.of("-n", "2", "--spares", "1"), "BACKEND=shm", "DROPOUT=1", "FAULT=kill-forward@10/0", "AWAIT=2");
+    run.assertSays("now 2 ranks, from step 8 on", "member 2: reset to epoch 2 of 2 ranks at step 8, 8 batches");
+    assertArrayEquals(whole.values(2), run.values(2), run.log);
+  }
+
+  @Test
+  void anotherProcessJoinsWhoGoesOnAlone() throws Exception {
+    Launched run = new Launched(0, List.of("-n", "2", "--max-restarts", "1"), "FAULT=kill-forward@6/1", "STEPS=24", "PAUSE=250");
+    run.assertSays("another one takes its place", "now 1 rank, from step 4 on", "now 2 ranks, from step", "member 0: stops after step");
+    run.assertAsUndisturbed(2);
+  }
+
+  @Test
+  void allLostGoOnFromTheCheckpoint() throws Exception {
+    Launched run = new Launched(0, List.of("-n", "2", "--max-restarts", "2"), "CHECKPOINTS=" + folder.resolve("run"),
+        "CHECKPOINT_EVERY=8", "PAUSE=100", "FAULT=kill-forward@14/0,kill-forward@14/1");
+    run.assertSays("at step 8, 8 batches");
+    double[] last = log(run).get("values");
+    assertArrayEquals(undisturbed, last, 1e-12, run.log);
+    assertEquals(1, run.log.lines().filter(line -> line.contains("reset") && line.contains("at step 0,")
+        && line.contains("member 0")).count(), run.log);
+  }
+
+  private static Map<String, double[]> log(Launched run) {
+    Map<String, double[]> found = new HashMap<>();
+    long ends = run.log.lines().filter(line -> line.contains(": values ")).count();
+    found.put("values", run.values((int) ends));
+    return found;
+  }
+
+  /** SIGTERM ends Java, but not before this process has completed its step, committed and left. */
+  @Test
+  void sigtermAndSigusr1HaveARankLeaveBetweenTwoSteps() throws Exception {
+    for (String kind : List.of("term", "usr1", "leave")) {
+      Launched run = new Launched(0, List.of("-n", "2"), "PAUSE=20", "FAULT=" + kind + "-forward@9/1");
+      run.assertSays("member 1: outcome LEFT", "member 0: outcome FINISHED", "now 1 rank, from step");
+      assertFalse(run.log.contains("killed by"), run.log);
+      assertFalse(run.log.contains("error: "), run.log);
+      // Nothing was rolled back.
+      long stopped = Long.parseLong(rng(run.log, "member 1: stops after step (\\d+)"));
+      run.assertSays("member 0: reset to epoch 2 of 1 ranks at step " + stopped + ", " + stopped + " batches");
+      run.assertAsUndisturbed(1);
+      try (var files = Files.list(folder)) {
+        for (Path file : (Iterable<Path>) files::iterator) {
+          Files.delete(file);
+        }
+      }
+    }
+  }
+
+  @Test
+  void anExceptionOfTheProgramEndsItsRankAlone() throws Exception {
+    Launched run = new Launched(0, List.of("-n", "2"), "BACKEND=shm", "FAULT=throw-forward@6/1");
+    run.assertSays("a fault of the program's own", "now 1 rank, from step 4 on");
+    run.assertAsUndisturbed(1);
+  }
+
+  /** The root cause is the launcher's report, with Java's stack. */
+  @Test
+  void whereItEndsTheJobTheExceptionAndItsStackAreTheReport() throws Exception {
+    Launched run = new Launched(1, List.of("-n", "2", "--min-ranks", "2"), "FAULT=throw-forward@6/1");
+    run.assertSays("a fault of the program's own", "org.tandem.ElasticProgram.harm(ElasticProgram.java:",
+        "of the 2 ranks that it takes to go on 1 are left");
+  }
+
+  @Test
+  void systemExitInsideOfTrainingEndsAtOnce() throws Exception {
+    Launched run = new Launched(0, List.of("-n", "2"), "FAULT=exit-forward@6/1");
+    run.assertSays("exited with code 3", "now 1 rank, from step 4 on");
+    run.assertAsUndisturbed(1);
+  }
+
+  @Test
+  void whoHangsIsNamedWithItsThreadsOfJava() throws Exception {
+    Launched run = new Launched(0, List.of("-n", "2", "--step-timeout", "3"), "FAULT=hang-forward@6/1");
+    run.assertSays("waits for no other rank; it is killed. What its threads did:", "[libjvm.so]",
+        "org.tandem.ElasticProgram.standStill(ElasticProgram.java:");
+    run.assertAsUndisturbed(1);
+  }
+
+  @Test
+  void whoComputesWronglyIsNamedAndPutOut() throws Exception {
+    Launched run = new Launched(0, List.of("-n", "3"), "CHECK_EVERY=4", "FAULT=corrupt-forward@6/2");
+    run.assertSays("after step 8 rank 2 has another 'model.0.weight' than the 2 others", "now 2 ranks, from step 4 on");
+    run.assertAsUndisturbed(2);
+  }
+
+  @Test
+  void exceptionsAreTheProgramsOwn() throws Exception {
+    IOException wrong = new IOException("wrong");
+    State state = new State().text("a", () -> "", saved -> { });
+    assertSame(wrong, assertThrows(IOException.class, () -> Elastic.run(state, job -> {
+      assertEquals(1, job.size());
+      throw wrong;
+    }, new Elastic.Options())));
+    assertThrows(TandemInvalidArgumentException.class, () -> state.text("a", () -> "", saved -> { }));
+    for (Elastic.Options options : List.of(new Elastic.Options().commitEvery(0), new Elastic.Options().checkpointEvery(10),
+             new Elastic.Options().checkEvery(15), new Elastic.Options().checkpoints(folder).checkpointEvery(15))) {
+      TandemException refused = assertThrows(TandemInvalidArgumentException.class, () -> new Elastic(options));
+      assertTrue(refused.getMessage().startsWith("Elastic: "), refused.getMessage());
+    }
+    assertThrows(TandemInvalidArgumentException.class,
+        () -> Elastic.run(new State().rng(), job -> { }, new Elastic.Options().seed(1)));
+    TandemException unknown = assertThrows(
+        TandemException.class, () -> Elastic.run(state, job -> { }, new Elastic.Options().backend("nonsense")));
+    assertTrue(unknown.getMessage().contains("nonsense"), unknown.getMessage());
+  }
+
+  @Test
+  void anotherThreadAbortsIt() throws Exception {
+    try (Elastic elastic = new Elastic(new Elastic.Options())) {
+      assertThrows(TandemAbortedException.class, () -> elastic.run(new State(), job -> {
+        Thread aborting = new Thread(elastic::abort);
+        aborting.start();
+        aborting.join();
+        job.group().barrier();
+      }));
+      assertThrows(TandemInvalidArgumentException.class, () -> elastic.run(new State(), job -> { }));
+    }
+  }
+}
