@@ -297,10 +297,8 @@ class Supervisor {
   // Does what the coordinator says.
   void coordinate() {
     if (phase_ != Phase::kRunning) {
-      for (const auto& [member, message] : membership_.take_messages()) {
-        // Who is asked to end may be saving.
-        if (server() && std::holds_alternative<membership::Permitted>(message)) server()->send(member, message);
-      }
+      const auto messages = membership_.take_messages();
+      if (server()) server()->send_at_end(messages);
       for (const membership::Event& event : membership_.take_events()) {
         if (event.kind == membership::Event::Kind::kStop) take_failure(event);
       }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <utility>
+#include <variant>
 
 #include "membership/socket.h"
 #include "tandem/error.h"
@@ -32,7 +33,7 @@ void AgentServer::serve(const Handlers& handlers) {
   while (connections_.size() < kMostConnections) {
     std::optional<Descriptor> socket = accept_own(listener_);
     if (!socket) break;
-    connections_.push_back({std::move(*socket), kUnknown, {}, false});
+    connections_.emplace_back().socket = std::move(*socket);
   }
   std::string bytes;
   for (auto connection = connections_.begin(); connection != connections_.end();) {
@@ -52,6 +53,8 @@ void AgentServer::serve(const Handlers& handlers) {
           connection->member = hello->member;
         }
         if (connection->member == kUnknown) throw Error(ErrorCode::kInvalidArgument, "does not say whose it is");
+        connection->waits |= std::holds_alternative<Join>(message);
+        connection->leaves |= std::holds_alternative<Leave>(message);
         handlers.received(connection->member, message);
       } catch (const Error& error) {
         reason = std::string("has sent the launcher what it does not understand: ") + error.what();
@@ -71,9 +74,22 @@ void AgentServer::serve(const Handlers& handlers) {
 void AgentServer::send(Member member, const Message& message) {
   const auto found = std::ranges::find(connections_, member, &Connection::member);
   if (found == connections_.end()) return;
+  if (std::holds_alternative<Form>(message)) found->waits = false;
   found->unsent.push_back(encode(message));
   write(*found);
   if (found->unsent.size() > kMostUnsent) found->broken = true;
+}
+
+void AgentServer::send_at_end(const std::vector<std::pair<Member, Message>>& messages) {
+  for (const auto& [member, message] : messages) {
+    if (std::holds_alternative<Permitted>(message) || std::holds_alternative<Pause>(message) || std::holds_alternative<Go>(message)) {
+      send(member, message);
+    }
+  }
+  for (Connection& each : connections_) {
+    if (!each.leaves || !std::exchange(each.waits, false)) continue;
+    send(each.member, Released{});
+  }
 }
 
 void AgentServer::write(Connection& connection) {

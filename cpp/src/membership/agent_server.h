@@ -7,6 +7,7 @@
 #include <functional>
 #include <list>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/descriptor.h"
@@ -43,6 +44,9 @@ class AgentServer {
   // Takes whatever there is.
   void serve(const Handlers& handlers);
   void send(Member member, const Message& message);
+  // Instead, while the launch ends and no epoch will begin: who saves, or leaves between two steps, still hears what it waits
+  // for, and who waits for an epoch and wants to leave is released. The rest is dropped.
+  void send_at_end(const std::vector<std::pair<Member, Message>>& messages);
 
  private:
   static constexpr Member kUnknown = -1;
@@ -51,6 +55,8 @@ class AgentServer {
     Member member = kUnknown;
     std::deque<std::string> unsent;
     bool broken = false;
+    bool waits = false;  // for an epoch
+    bool leaves = false;
   };
   static void write(Connection& connection);
 

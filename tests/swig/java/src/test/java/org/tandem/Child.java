@@ -46,6 +46,10 @@ final class Child {
     return new Child(builder.start(), log);
   }
 
+  long pid() {
+    return process.pid();
+  }
+
   /** Waits for the end. */
   void expect(int code) throws IOException, InterruptedException {
     boolean ended = process.waitFor(TIMEOUT_SECONDS, TimeUnit.SECONDS);

@@ -250,9 +250,7 @@ final class ElasticProgram {
       Thread.sleep(1000); // until it waits to be needed, most likely
     }
     switch (kind) {
-      case "kill" -> signal("KILL");
-      case "term" -> signal("TERM");
-      case "usr1" -> signal("USR1");
+      case "kill", "term", "usr1" -> signal(ProcessHandle.current().pid(), kind.toUpperCase(java.util.Locale.ROOT));
       case "leave" -> elastic.leave();
       case "throw" -> throw new IllegalStateException("a fault of the program's own");
       case "exit" -> System.exit(3);
@@ -266,8 +264,8 @@ final class ElasticProgram {
     }
   }
 
-  private static void signal(String name) throws Exception {
-    Process kill = new ProcessBuilder("kill", "-" + name, Long.toString(ProcessHandle.current().pid())).start();
+  static void signal(long pid, String name) throws Exception {
+    Process kill = new ProcessBuilder("kill", "-" + name, Long.toString(pid)).start();
     if (!kill.waitFor(30, TimeUnit.SECONDS)) {
       throw new IllegalStateException("kill does not end");
     }

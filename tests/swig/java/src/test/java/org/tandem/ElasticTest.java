@@ -13,7 +13,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.regex.Matcher;
@@ -44,18 +43,35 @@ class ElasticTest {
 
   /** The program under the launcher. */
   private final class Launched {
-    private final String log;
+    private final Child child;
+    private String log;
 
     Launched(int code, List<String> flags, String... settings) throws Exception {
+      this(flags, settings);
+      expect(code);
+    }
+
+    Launched(List<String> flags, String... settings) throws Exception {
       List<String> command = new ArrayList<>(List.of(Path.of(System.getProperty("tandem.bin"), "tandem").toString(), "run"));
       command.addAll(flags);
       command.addAll(List.of("--no-prefix", "--", Path.of(System.getProperty("java.home"), "bin", "java").toString(),
           "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xmx128m", "-cp", System.getProperty("java.class.path"),
           ElasticProgram.class.getName(), "FOLDER=" + folder));
       command.addAll(List.of(settings));
-      Child child = Child.start(command, Map.of("OMP_NUM_THREADS", "1"));
+      child = Child.start(command, Map.of("OMP_NUM_THREADS", "1"));
+    }
+
+    void expect(int code) throws Exception {
       child.expect(code);
       log = child.output();
+    }
+
+    /** Once a rank has completed that step. */
+    void signal(String name, int step) throws Exception {
+      while (!Files.exists(folder.resolve("step." + step))) {
+        Thread.sleep(20);
+      }
+      ElasticProgram.signal(child.pid(), name);
     }
 
     /** Parameters of all that came to the end, equal to the bit. */
@@ -118,17 +134,10 @@ class ElasticTest {
     Launched run = new Launched(0, List.of("-n", "2", "--max-restarts", "2"), "CHECKPOINTS=" + folder.resolve("run"),
         "CHECKPOINT_EVERY=8", "PAUSE=100", "FAULT=kill-forward@14/0,kill-forward@14/1");
     run.assertSays("at step 8, 8 batches");
-    double[] last = log(run).get("values");
-    assertArrayEquals(undisturbed, last, 1e-12, run.log);
+    int ends = (int) run.log.lines().filter(line -> line.contains(": values ")).count();
+    run.assertAsUndisturbed(ends);
     assertEquals(1, run.log.lines().filter(line -> line.contains("reset") && line.contains("at step 0,")
         && line.contains("member 0")).count(), run.log);
-  }
-
-  private static Map<String, double[]> log(Launched run) {
-    Map<String, double[]> found = new HashMap<>();
-    long ends = run.log.lines().filter(line -> line.contains(": values ")).count();
-    found.put("values", run.values((int) ends));
-    return found;
   }
 
   /** SIGTERM ends Java, but not before this process has completed its step, committed and left. */
@@ -149,6 +158,16 @@ class ElasticTest {
         }
       }
     }
+  }
+
+  /** Nobody is killed: the launcher, which waits for a minute, serves those who leave. */
+  @Test
+  void aLaunchThatIsToldToEndHasAllRanksLeaveInOrder() throws Exception {
+    Launched run = new Launched(List.of("-n", "2", "--spares", "1", "--grace", "100"), "PAUSE=200", "STEPS=1000");
+    run.signal("TERM", 6);
+    run.expect(128 + 15);
+    run.assertSays("stopping all ranks: SIGTERM", "member 0: outcome LEFT", "member 1: outcome LEFT", "member 2: outcome LEFT");
+    assertEquals(rng(run.log, "member 0: stops after step (\\d+)"), rng(run.log, "member 1: stops after step (\\d+)"));
   }
 
   @Test
