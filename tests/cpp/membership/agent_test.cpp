@@ -31,6 +31,8 @@ class Agent {
     thread_.join();
   }
   int ended() const { return ended_; }
+  // As a launch that stops its workers.
+  void stop() { stops_ = true; }
 
  private:
   static CoordinatorOptions options_of(int most) {
@@ -58,7 +60,12 @@ class Agent {
                            coordinator_.lost(member, reason, now);
                          }});
       coordinator_.tick(now);
-      for (const auto& [member, message] : coordinator_.take_messages()) server_.send(member, message);
+      const auto messages = coordinator_.take_messages();
+      if (stops_) {
+        server_.send_at_end(messages);
+        continue;
+      }
+      for (const auto& [member, message] : messages) server_.send(member, message);
     }
   }
 
@@ -66,6 +73,7 @@ class Agent {
   AgentServer server_;
   std::vector<bool> known_;
   std::atomic<bool> ends_ = false;
+  std::atomic<bool> stops_ = false;
   std::atomic<int> ended_ = 0;
   std::thread thread_;
 };
@@ -95,6 +103,27 @@ TEST(Agent, WorkersMeetAndOnesLossReachesTheOther) {
   ASSERT_TRUE(alone);
   EXPECT_EQ(alone->committed, std::vector<std::int64_t>{3});
   EXPECT_EQ(interrupts, 1);
+}
+
+// One that trains, and a spare that waits.
+TEST(Agent, WhoLeavesWhileTheLaunchStopsIsServed) {
+  const testing::TemporaryFolder folder;
+  Agent agent(folder / "agent", 1, 2);
+  AgentClient first(folder / "agent", 0);
+  AgentClient spare(folder / "agent", 1);
+  const auto form = first.join({});
+  ASSERT_TRUE(form);
+  first.serve(form->epoch, "127.0.0.1", 1);
+  std::thread waiting([&] { EXPECT_FALSE(spare.join({})); });
+  agent.stop();
+  spare.leave();
+  waiting.join();
+  EXPECT_TRUE(spare.released());
+  first.leave();
+  std::int64_t step = 0;
+  AgentClient::Next next = AgentClient::Next::kGoOn;
+  while ((next = first.completed(++step)) == AgentClient::Next::kGoOn) std::this_thread::sleep_for(milliseconds(1));
+  EXPECT_EQ(next, AgentClient::Next::kLeave);
 }
 
 TEST(Agent, RanksStopAtTheSameStepForAThird) {
