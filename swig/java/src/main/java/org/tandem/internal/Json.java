@@ -10,7 +10,7 @@ import org.tandem.Tuple;
 
 /**
  * JSON of what settings of optimizers and schedulers hold: null, Boolean, Long, Double, String, List, Map and Tuple. What JSON
- * lacks, or would round, has a tag, as the C++ core writes it: {"double": "0x1.8p1"}, {"tuple": […]}, and {"dict": [[key, value],
+ * lacks, or would round, has a tag, in the form of the C++ core: {"double": "1.5"}, {"tuple": […]}, and {"dict": [[key, value],
  * …]} for keys that are numbers, or in place of any object that would be taken for one of the three.
  */
 public final class Json {
@@ -39,7 +39,7 @@ public final class Json {
     if (value == null || value instanceof Boolean || value instanceof Long || value instanceof Integer) {
       to.append(value);
     } else if (value instanceof Double number) {
-      to.append("{\"" + DOUBLE + "\":\"").append(Double.toHexString(number)).append("\"}");
+      to.append("{\"" + DOUBLE + "\":\"").append(number.doubleValue()).append("\"}"); // with all digits that it takes
     } else if (value instanceof String string) {
       quote(string, to);
     } else if (value instanceof List<?> list) {
@@ -49,14 +49,17 @@ public final class Json {
       writeAll(tuple.elements(), to, depth);
       to.append('}');
     } else if (value instanceof Map<?, ?> map) {
-      to.append("{\"" + DICT + "\":");
-      writeAll(map.entrySet().stream().map(entry -> {
-        List<Object> pair = new ArrayList<>();
-        pair.add(entry.getKey());
-        pair.add(entry.getValue());
-        return pair;
-      }).toList(), to, depth);
-      to.append('}');
+      to.append("{\"" + DICT + "\":[");
+      String between = "[";
+      for (Map.Entry<?, ?> entry : map.entrySet()) {
+        to.append(between);
+        write(entry.getKey(), to, depth + 1);
+        to.append(',');
+        write(entry.getValue(), to, depth + 1);
+        to.append(']');
+        between = ",[";
+      }
+      to.append("]}");
     } else {
       throw new TandemUnsupportedException(
           "Job.commit", "a setting of the type " + value.getClass().getName() + " cannot be part of a commit");
