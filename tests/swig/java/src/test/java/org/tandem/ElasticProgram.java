@@ -71,8 +71,6 @@ final class ElasticProgram {
   }
 
   private void run() throws Exception {
-    say("waits");
-    note("waits." + member);
     double[] values = train();
     if (values.length > 0) {
       say("values " + Arrays.stream(values).mapToObj(Double::toHexString).collect(Collectors.joining(" ")));
@@ -131,6 +129,7 @@ final class ElasticProgram {
         state.rng();
       }
       Outcome outcome;
+      note("waits." + setting("NAME", member));
       try (Elastic run = new Elastic(options)) {
         elastic = run;
         outcome = run.run(state, job -> epoch(job, samples, net, sgd, schedule, ema, place));
@@ -242,14 +241,13 @@ final class ElasticProgram {
   }
 
   private void harm(String kind) throws Exception {
-    String awaited = setting("AWAIT", "");
-    for (int i = 0; i < 2000 && !awaited.isEmpty() && !isThere("waits." + awaited); i++) {
-      Thread.sleep(10);
-    }
-    if (!awaited.isEmpty()) {
-      Thread.sleep(1000); // until it waits to be needed, most likely
-    }
     switch (kind) {
+      case "await" -> { // another process
+        for (int i = 0; i < 3000 && !isThere("waits." + setting("AWAIT", "")); i++) {
+          Thread.sleep(10);
+        }
+        Thread.sleep(500); // until it waits to be needed, most likely
+      }
       case "kill", "term", "usr1" -> signal(ProcessHandle.current().pid(), kind.toUpperCase(java.util.Locale.ROOT));
       case "leave" -> elastic.leave();
       case "throw" -> throw new IllegalStateException("a fault of the program's own");

@@ -9,6 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
+import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -66,11 +67,14 @@ class ElasticTest {
       log = child.output();
     }
 
-    /** Once a rank has completed that step. */
-    void signal(String name, int step) throws Exception {
+    /** Until a rank has completed that step. */
+    void await(int step) throws Exception {
       while (!Files.exists(folder.resolve("step." + step))) {
         Thread.sleep(20);
       }
+    }
+
+    void signal(String name) throws Exception {
       ElasticProgram.signal(child.pid(), name);
     }
 
@@ -117,16 +121,35 @@ class ElasticTest {
   void aSpareTakesTheLostRanksPlaceWithTheSameBits() throws Exception {
     Launched whole = new Launched(0, List.of("-n", "2"), "BACKEND=shm", "DROPOUT=1");
     Launched run = new Launched(
-        0, List.of("-n", "2", "--spares", "1"), "BACKEND=shm", "DROPOUT=1", "FAULT=kill-forward@10/0", "AWAIT=2");
+        0, List.of("-n", "2", "--spares", "1"), "BACKEND=shm", "DROPOUT=1", "FAULT=await-forward@10/0,kill-forward@10/0", "AWAIT=2");
     run.assertSays("now 2 ranks, from step 8 on", "member 2: reset to epoch 2 of 2 ranks at step 8, 8 batches");
     assertArrayEquals(whole.values(2), run.values(2), run.log);
   }
 
   @Test
   void anotherProcessJoinsWhoGoesOnAlone() throws Exception {
-    Launched run = new Launched(0, List.of("-n", "2", "--max-restarts", "1"), "FAULT=kill-forward@6/1", "STEPS=24", "PAUSE=250");
+    Launched run = new Launched(0, List.of("-n", "2", "--max-restarts", "1"), "PAUSE=100",
+        "FAULT=kill-forward@6/1,await-forward@8/0", "AWAIT=2");
     run.assertSays("another one takes its place", "now 1 rank, from step 4 on", "now 2 ranks, from step", "member 0: stops after step");
     run.assertAsUndisturbed(2);
+  }
+
+  @Test
+  void aNodeJoinsBetweenTwoSteps() throws Exception {
+    int port;
+    try (ServerSocket free = new ServerSocket(0)) {
+      port = free.getLocalPort();
+    }
+    List<String> flags = List.of("-n", "1", "--nnodes", "1:2", "--rdzv-backend", "c10d", "--rdzv-endpoint", "127.0.0.1:" + port,
+        "--rdzv-conf", "keep_alive_interval=1,join_timeout=30,last_call_timeout=0");
+    Launched first = new Launched(flags, "PAUSE=100", "FAULT=await-forward@6/0", "AWAIT=second");
+    first.await(6);
+    Launched second = new Launched(flags, "PAUSE=100", "NAME=second");
+    first.expect(0);
+    second.expect(0);
+    first.assertSays("now 2 ranks, from step", "member 0: stops after step");
+    first.assertAsUndisturbed(1);
+    assertArrayEquals(first.values(1), second.values(1), second.log);
   }
 
   @Test
@@ -164,7 +187,8 @@ class ElasticTest {
   @Test
   void aLaunchThatIsToldToEndHasAllRanksLeaveInOrder() throws Exception {
     Launched run = new Launched(List.of("-n", "2", "--spares", "1", "--grace", "100"), "PAUSE=200", "STEPS=1000");
-    run.signal("TERM", 6);
+    run.await(6);
+    run.signal("TERM");
     run.expect(128 + 15);
     run.assertSays("stopping all ranks: SIGTERM", "member 0: outcome LEFT", "member 1: outcome LEFT", "member 2: outcome LEFT");
     assertEquals(rng(run.log, "member 0: stops after step (\\d+)"), rng(run.log, "member 1: stops after step (\\d+)"));
