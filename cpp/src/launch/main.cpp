@@ -9,6 +9,7 @@
 
 #include "data/tool/record_commands.h"
 #include "launch/agent_setup.h"
+#include "launch/doctor/doctor_command.h"
 #include "launch/failure.h"
 #include "launch/run_command.h"
 #include "launch/tool_pages.h"
@@ -26,6 +27,7 @@ int main(int argc, char** argv) {
     tandem::launch::add_run_command(app, &exit_code, arguments);
     tandem::add_record_commands(app);
     tandem::add_trace_commands(app);
+    tandem::doctor::add_doctor_command(app, TANDEM_VERSION, &exit_code);
     tandem::launch::add_page_commands(app);
     app.parse(tandem::launch::arguments_for_parser(arguments));
     if (app.get_subcommands().empty()) std::fputs(app.help().c_str(), stdout);

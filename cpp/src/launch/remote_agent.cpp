@@ -42,6 +42,20 @@ Pipe pipe_of_agent() {
 
 }  // namespace
 
+std::string why_agent_failed(const std::string& host, bool here, int code, const std::string& line, const std::string& tool) {
+  const std::string said = line.empty() ? "" : ": " + line;
+  if (here) return "the agent of " + host + ", which is this machine, has ended with code " + std::to_string(code) + said;
+  if (code == kOfSsh) {
+    return "ssh to " + host + " failed" + said + "; `ssh " + host +
+           " true` has to succeed without a question (a key, a known host)";
+  }
+  if (code == kNotThere || code == kOfShells) {
+    return host + " cannot run " + tool + said +
+           "; install Tandem there at the same path, or say by --remote-tandem where it is";
+  }
+  return "the agent of " + host + " has ended with code " + std::to_string(code) + said;
+}
+
 RemoteAgent::RemoteAgent(int number, std::string host, bool here, const std::vector<std::string>& command,
                          std::string setup, const Signals& signals, Consoles& consoles)
     : host_(std::move(host)), here_(here), unsent_(std::move(setup)) {
@@ -71,18 +85,7 @@ bool RemoteAgent::speaks_for_itself() const {
 
 std::string RemoteAgent::why_it_failed(const std::string& tool) const {
   const std::vector<std::string> lines = err_->last_lines();
-  const std::string said = lines.empty() ? "" : ": " + lines.back();
-  if (here_)
-    return "the agent of " + host_ + ", which is this machine, has ended with code " + std::to_string(code()) + said;
-  if (code() == kOfSsh) {
-    return "ssh to " + host_ + " failed" + said + "; `ssh " + host_ +
-           " true` has to succeed without a question (a key, a known host)";
-  }
-  if (code() == kNotThere || code() == kOfShells) {
-    return host_ + " cannot run " + tool + said +
-           "; install Tandem there at the same path, or say by --remote-tandem where it is";
-  }
-  return "the agent of " + host_ + " has ended with code " + std::to_string(code()) + said;
+  return why_agent_failed(host_, here_, code(), lines.empty() ? "" : lines.back(), tool);
 }
 
 void RemoteAgent::send(int signal) {

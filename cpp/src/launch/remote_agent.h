@@ -16,6 +16,10 @@
 
 namespace tandem::launch {
 
+// What stopped an agent, or what was to start it, that ended with `code` (255: ssh; 126, 127: there is no `tool`) and
+// `said`, the last line of its stderr, which may be "".
+std::string why_agent_failed(const std::string& host, bool here, int code, const std::string& said, const std::string& tool);
+
 class RemoteAgent {
  public:
   // Starts `command`, whose first word is found in PATH; `setup` is what it reads first. `here`: without ssh. `number`

@@ -1,0 +1,54 @@
+#include "launch/doctor/examination.h"
+
+#include <filesystem>
+
+#include "base/host.h"
+#include "launch/doctor/interfaces.h"
+#include "launch/doctor/library_probe.h"
+#include "launch/doctor/machine.h"
+#include "launch/doctor/rank.h"
+
+namespace fs = std::filesystem;
+
+namespace tandem::doctor {
+
+Report examine_machine(const ExaminationOptions& options, Interruption& interruption,
+                       const std::function<void(const std::vector<Finding>&)>& found) {
+  Report report;
+  std::size_t told = 0;
+  const auto tell = [&] {
+    const auto first = report.findings.begin() + static_cast<std::ptrdiff_t>(told);
+    found(std::vector<Finding>(first, report.findings.end()));
+    told = report.findings.size();
+  };
+  const auto add = [&](Finding finding) {
+    report.findings.push_back(std::move(finding));
+    tell();
+  };
+  std::error_code error;
+  report.facts["host"] = host_name();
+  report.facts["identity"] = host_identity();
+  report.facts["tandem"] = options.release;
+  add(ok("tandem", options.release + ", " + fs::read_symlink("/proc/self/exe", error).string()));
+  if (!options.folder.empty() && !fs::is_directory(options.folder, error)) {
+    add(problem("folder", options.folder + " is not there", "launches work in the folder in which they are given: make it, or give them in another"));
+  }
+  const Probed probed = examine_library(options.libtandem, options.release, options.seconds, interruption, &report);
+  tell();
+  add(examine_cpus());
+  const Gpus gpus = find_gpus();
+  const bool has_gpus = probed.gpus > 0;
+  add(examine_gpus(gpus, probed.works, probed.gpus, report.facts["nccl"]));
+  add(examine_network());
+  add(examine_descriptors());
+  add(examine_shm(has_gpus));
+  add(examine_locked_memory(has_gpus));
+  for (const std::string backend : {"gloo", "shm"}) {
+    const std::string topic = "all-reduce " + backend;
+    add(probed.works ? all_reduce_here(backend, options.libtandem, options.seconds, interruption)
+                     : warning(topic, "not tried, for LibTorch is not loaded", "see above"));
+  }
+  return report;
+}
+
+}  // namespace tandem::doctor

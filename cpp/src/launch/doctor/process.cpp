@@ -1,0 +1,213 @@
+#include "launch/doctor/process.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+#include <thread>
+
+#include "launch/failure.h"
+#include "launch/process_tree.h"
+
+namespace tandem::doctor {
+namespace {
+
+constexpr std::size_t kMostOutput = 4 << 20;
+constexpr std::chrono::seconds kToEnd{8};  // longer than a launcher gives its ranks
+constexpr std::chrono::milliseconds kToDie{2000}, kLook{10};
+constexpr int kNoProgram = 127;
+
+[[noreturn]] void become(const std::vector<std::string>& command, const launch::Signals& signals, int in, int out, int err,
+                         pid_t parent) {
+  setpgid(0, 0);  // the terminal's Ctrl-C is the doctor's, which ends its children
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() != parent || chdir("/") != 0) _exit(kNoProgram);
+  dup2(in, STDIN_FILENO);
+  dup2(out, STDOUT_FILENO);
+  dup2(err, STDERR_FILENO);
+  std::vector<char*> argv;
+  for (const std::string& word : command) argv.push_back(const_cast<char*>(word.c_str()));
+  argv.push_back(nullptr);
+  signals.restore();
+  execvp(argv.front(), argv.data());
+  std::fprintf(stderr, "cannot run %s: %s\n", argv.front(), std::strerror(errno));
+  _exit(kNoProgram);
+}
+
+Pipe pipe_of_process() {
+  std::optional<Pipe> made = make_pipe();
+  if (!made) throw launch::Failure(std::string("cannot make a pipe: ") + std::strerror(errno));
+  return std::move(*made);
+}
+
+}  // namespace
+
+std::chrono::milliseconds seconds_of(double seconds) { return std::chrono::milliseconds(std::llround(seconds * 1000)); }
+
+void answer(const nlohmann::json& message) {
+  // What is no UTF-8, as in a path, is replaced.
+  std::printf("%s%s\n", kMarker, message.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace).c_str());
+  std::fflush(stdout);
+}
+
+// ------------------------------------------------------------------------------------------------------- Interruption
+
+void Interruption::wait(std::vector<pollfd> polled, Clock::time_point until) {
+  if (control_ >= 0) polled.push_back({control_, POLLIN, 0});
+  wait_for_orders(polled, until);
+  if (control_ >= 0 && polled.back().revents != 0) throw launch::Failure("whoever asked has ended", 128 + SIGTERM);
+}
+
+void Interruption::wait_for_orders(std::vector<pollfd>& polled, Clock::time_point until) {
+  polled.insert(polled.begin(), {signal_fd_.get(), POLLIN, 0});
+  const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - Clock::now()).count();
+  poll(polled.data(), polled.size(), static_cast<int>(std::clamp<std::chrono::milliseconds::rep>(left, 0, 60000)));
+  polled.erase(polled.begin());
+  for (const int signal : launch::Signals::read(signal_fd_.get())) {
+    if (signal == SIGINT || signal == SIGTERM || signal == SIGHUP || signal == SIGQUIT) {
+      throw launch::Failure("ended by " + launch::signal_name(signal), 128 + signal);
+    }
+    if (signal == SIGTSTP) kill(getpid(), SIGSTOP);
+  }
+}
+
+// ------------------------------------------------------------------------------------------------------------ Process
+
+Process::Process(const std::vector<std::string>& command, const launch::Signals& signals, bool has_input) {
+  Descriptor nothing = open_file("/dev/null", O_RDONLY);
+  Pipe in = pipe_of_process(), out = pipe_of_process(), err = pipe_of_process();
+  const pid_t self = getpid();
+  pid_ = fork();
+  if (pid_ < 0) throw launch::Failure(std::string("cannot fork: ") + std::strerror(errno));
+  if (pid_ == 0)
+    become(command, signals, has_input ? in.read.get() : nothing.get(), out.write.get(), err.write.get(), self);
+  setpgid(pid_, pid_);
+  if (has_input) in_ = std::move(in.write);
+  out_fd_ = std::move(out.read);
+  err_fd_ = std::move(err.read);
+  for (const int fd : {in_.get(), out_fd_.get(), err_fd_.get()}) {
+    if (fd >= 0) fcntl(fd, F_SETFL, O_NONBLOCK);
+  }
+}
+
+Process::~Process() { stop(); }
+
+int Process::code() const {
+  return WIFSIGNALED(*status_) ? 128 + WTERMSIG(*status_) : WEXITSTATUS(*status_);
+}
+
+std::string Process::end() const {
+  return WIFSIGNALED(*status_) ? "was killed by " + launch::signal_name(WTERMSIG(*status_))
+                               : "exited with code " + std::to_string(WEXITSTATUS(*status_));
+}
+
+std::string Process::last_line_of_stderr() const {
+  const std::size_t last = err_.find_last_not_of(" \r\n");
+  if (last == std::string::npos) return "";
+  const std::size_t before = err_.find_last_of("\r\n", last);
+  return err_.substr(before == std::string::npos ? 0 : before + 1, last - (before == std::string::npos ? 0 : before + 1) + 1);
+}
+
+std::optional<std::string> Process::next_answer() {
+  for (std::size_t end = 0; (end = out_.find('\n', answered_)) != std::string::npos;) {
+    const std::string line = out_.substr(answered_, end - answered_);
+    answered_ = end + 1;
+    if (line.starts_with(kMarker)) return line.substr(std::strlen(kMarker));
+  }
+  return std::nullopt;
+}
+
+void Process::send(const std::string& text) {
+  unsent_ += text;
+  serve();
+}
+
+void Process::close_input() {
+  unsent_.clear();
+  in_.reset();
+}
+
+void Process::add_polled(std::vector<pollfd>* polled) const {
+  for (const Descriptor* one : {&out_fd_, &err_fd_}) {
+    if (one->valid()) polled->push_back({one->get(), POLLIN, 0});
+  }
+  if (in_.valid() && !unsent_.empty()) polled->push_back({in_.get(), POLLOUT, 0});
+}
+
+void Process::read_from(Descriptor& from, std::string& into) const {
+  char buffer[1 << 16];
+  while (from.valid()) {
+    const ssize_t size = read(from.get(), buffer, sizeof buffer);
+    if (size < 0 && errno == EINTR) continue;
+    if (size < 0 && errno == EAGAIN) return;
+    if (size <= 0) return from.reset();
+    into.append(buffer, std::min(static_cast<std::size_t>(size), kMostOutput - std::min(into.size(), kMostOutput)));
+  }
+}
+
+void Process::serve() {
+  while (in_.valid() && !unsent_.empty()) {
+    const ssize_t size = write(in_.get(), unsent_.data(), unsent_.size());
+    if (size < 0 && errno == EINTR) continue;
+    if (size < 0 && errno == EAGAIN) break;
+    if (size < 0) {
+      close_input();
+      break;
+    }
+    unsent_.erase(0, static_cast<std::size_t>(size));
+  }
+  int status = 0;
+  const bool has_ended = !status_ && waitpid(pid_, &status, WNOHANG) == pid_;
+  read_from(out_fd_, out_);
+  read_from(err_fd_, err_);
+  if (!has_ended) return;
+  status_ = status;
+  // What it left behind may hold the pipes for ever.
+  out_fd_.reset();
+  err_fd_.reset();
+  close_input();
+}
+
+void Process::stop() {
+  close_input();
+  for (const auto& [signal, patience] : {std::pair<int, std::chrono::milliseconds>(SIGTERM, kToEnd), {SIGKILL, kToDie}}) {
+    if (status_) return;
+    kill(-pid_, signal);
+    kill(pid_, signal);
+    for (const auto until = Clock::now() + patience; !status_ && Clock::now() < until; serve()) {
+      std::this_thread::sleep_for(kLook);
+    }
+  }
+}
+
+Outcome run_program(const std::vector<std::string>& command, double seconds, Interruption& interruption) {
+  Process process(command, interruption.signals());
+  const auto until = Clock::now() + seconds_of(seconds);
+  process.serve();
+  while (!process.ended() && Clock::now() < until) {
+    std::vector<pollfd> polled;
+    process.add_polled(&polled);
+    interruption.wait(std::move(polled), until);
+    process.serve();
+  }
+  Outcome outcome;
+  outcome.has_ended = process.ended();
+  if (!outcome.has_ended) process.stop();
+  outcome.code = process.ended() ? process.code() : 0;
+  outcome.end = process.ended() ? process.end() : "cannot be ended";
+  while (const auto line = process.next_answer()) {
+    nlohmann::json message = nlohmann::json::parse(*line, nullptr, /*allow_exceptions=*/false);
+    if (message.is_object()) outcome.answers.push_back(std::move(message));
+  }
+  outcome.last_line_of_stderr = process.last_line_of_stderr();
+  return outcome;
+}
+
+}  // namespace tandem::doctor
