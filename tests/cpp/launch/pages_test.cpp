@@ -39,6 +39,8 @@ TEST(Completion, OffersCommandsThenTheirFlags) {
   for (const char* flag : {"--nproc-per-node", "--nnodes", "--no-python"}) EXPECT_THAT(flags, Contains(flag));
   EXPECT_THAT(flags, Not(Contains("--nproc_per_node"))) << "one spelling is enough";
   EXPECT_THAT(offered({"tandem", "record", "cat", "--nn"}), IsEmpty());
+  EXPECT_THAT(offered({"tandem", "d"}), testing::ElementsAre("doctor"));
+  EXPECT_THAT(offered({"tandem", "doctor", "--"}), testing::AllOf(Contains("--hostfile"), Not(Contains("--agent"))));
   EXPECT_THAT(offered({"tandem", "run", "prog"}), IsEmpty()) << "where bash completes files by itself";
 }
 
@@ -52,7 +54,7 @@ TEST(Completion, KnowsThreeShells) {
 
 TEST(ManualPage, HasEveryCommandAndNoStrayRequest) {
   const std::string page = run_tool({"man"}).out;
-  for (const char* text : {".SS tandem run\n", ".SS tandem record cat\n", "\\-\\-max\\-restarts", "PET_MAX_RESTARTS"}) {
+  for (const char* text : {".SS tandem run\n", ".SS tandem record cat\n", ".SS tandem doctor\n", "\\-\\-max\\-restarts", "PET_MAX_RESTARTS"}) {
     EXPECT_THAT(page, HasSubstr(text));
   }
   std::istringstream lines(page);

@@ -63,6 +63,7 @@ void add_doctor_command(CLI::App& app, const std::string& release, int* exit_cod
   doctor->add_option("--rdzv-endpoint", flags->run.rdzv_endpoint, "HOST:PORT, where agents of a launch are to meet [as tandem run -H chooses]");
   doctor->add_option("--libtandem", flags->options.libtandem, "a libtandem.so to look at [the one that was installed with this tool]");
   doctor->add_option("--timeout", flags->options.seconds, "seconds for each check that starts processes [60]");
+  doctor->add_flag("--quick", flags->options.is_quick, "without all-reduces, which start ranks");
   doctor->add_flag("--json", flags->as_json, "print findings as JSON");
   doctor->add_flag("--probe", flags->probes)->group("");
   doctor->add_option("--rank", flags->rank)->group("");

@@ -13,6 +13,7 @@ struct ExaminationOptions {
   std::string release;    // the tool's own
   std::string libtandem;  // a file; "": the one that belongs to the tool
   double seconds = 60;    // for each of the checks that start processes
+  bool is_quick = false;  // without ranks
   std::string folder;     // that launches work in, which has to be there; "": any
 };
 

@@ -85,6 +85,7 @@ class Agent {
     const auto what = order.at("do").get<std::string>();
     if (what == "examine") {
       options_.folder = order.at("folder").get<std::string>();
+      options_.is_quick = order.at("quick").get<bool>();
       options_.seconds = order.at("seconds").get<double>();
       answer({{"report", examine_machine(options_, interruption_, [](const auto&) {})}});
     } else if (what == "clock") {

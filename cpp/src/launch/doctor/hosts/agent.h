@@ -11,7 +11,7 @@ namespace tandem::doctor {
 
 // | order | has | is answered by |
 // |---|---|---|
-// | examine | folder | report |
+// | examine | folder, seconds, quick | report |
 // | clock | | now: seconds since 1970 |
 // | resolve | names | names: of each its addresses, or the error |
 // | listen | towards, port (of the first machine, where agents meet; else 0), token | gloo, listeners, ports |

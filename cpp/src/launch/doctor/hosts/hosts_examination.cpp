@@ -32,6 +32,7 @@ namespace {
 
 constexpr double kToStart = 30, kToAnswer = 20;  // seconds: of ssh and the tool; of an order that starts no processes
 constexpr double kToConnect = 3;
+constexpr std::chrono::seconds kToEnd{5};
 constexpr int kClockRounds = 5;
 constexpr int kChecksOfMachine = 3;  // that start processes, one after the other
 constexpr int kDefaultPort = 29400;
@@ -75,7 +76,7 @@ std::string list_of(const std::vector<launch::Host>& hosts) {
 class HostsExamination {
  public:
   HostsExamination(launch::HostsPlan plan, const launch::RunFlags& flags, const ExaminationOptions& options, bool as_json)
-      : plan_(std::move(plan)), flags_(flags), options_(options), as_json_(as_json), interruption_(signals_), states_(plan_.hosts.size()) {}
+      : plan_(std::move(plan)), flags_(flags), options_(options), as_json_(as_json), interruption_(signals_), states_(plan_.hosts.size()), sections_(plan_.hosts.size()) {}
 
   // `cannot_meet`: why no endpoint is known; may be "".
   int run(const std::string& cannot_meet) {
@@ -88,8 +89,7 @@ class HostsExamination {
       compare(compare_clocks(states_));
       if (cannot_meet.empty()) look_for_ways();
     }
-    for (auto& session : sessions_) session->end();
-    sessions_.clear();
+    end_sessions();
     if (states_.size() > 1) all_reduce_over_hosts();
     return conclude();
   }
@@ -105,6 +105,19 @@ class HostsExamination {
       sessions_.push_back(std::make_unique<Session>(plan_, plan_.hosts[i], words, signals_));
     }
     collect([](std::size_t, const json&) {}, kToStart, "it did not answer by ssh");
+  }
+
+  // Agents end with their stdin: the ports at which they listen are then free for a launch.
+  void end_sessions() {
+    const auto until = Clock::now() + kToEnd;
+    for (auto& session : sessions_) session->end();
+    while (Clock::now() < until && std::ranges::any_of(sessions_, [](const auto& one) { return !one->ended(); })) {
+      std::vector<pollfd> polled;
+      for (const auto& session : sessions_) session->add_polled(&polled);
+      interruption_.wait(std::move(polled), until);
+      for (auto& session : sessions_) (void)session->take_answer();
+    }
+    sessions_.clear();
   }
 
   // Has each host that takes part do what `order` says (null: nothing), and hands its answer to `take`.
@@ -160,20 +173,29 @@ class HostsExamination {
   void lose(std::size_t i, const std::string& why) {
     sessions_[i]->fail(why);
     states_[i].failure = why;
-    if (!states_[i].report) print(states_[i].name + ":\n");
     const Finding finding = problem("host", why, "");
-    print(lines_of({finding}));
-    between_.push_back({finding, {i}});
+    if (states_[i].report) {
+      add({finding, {i}});
+    } else {
+      tell_of_host(i, lines_of({finding}));
+      between_.push_back({finding, {i}});
+    }
+  }
+
+  // In the hosts' order, whichever is the first to answer.
+  void tell_of_host(std::size_t i, const std::string& lines) {
+    sections_[i] = states_[i].name + ":\n" + lines + "\n";
+    for (; told_ < sections_.size() && !sections_[told_].empty(); ++told_) print(sections_[told_]);
   }
 
   // ------------------------------------------------------------------------------------------------------------- steps
 
   void examine() {
     const std::string folder = fs::current_path().string();
-    ask([&](std::size_t) { return json{{"do", "examine"}, {"folder", folder}, {"seconds", options_.seconds}}; },
+    ask([&](std::size_t) { return json{{"do", "examine"}, {"folder", folder}, {"seconds", options_.seconds}, {"quick", options_.is_quick}}; },
         kChecksOfMachine * options_.seconds + kToAnswer, "looking at its machine", [&](std::size_t i, const json& reply) {
           states_[i].report = reply.at("report").get<Report>();
-          print(states_[i].name + ":\n" + lines_of(states_[i].report->findings) + "\n");
+          tell_of_host(i, lines_of(states_[i].report->findings));
         });
   }
 
@@ -260,6 +282,7 @@ class HostsExamination {
 
   void all_reduce_over_hosts() {
     const std::string topic = "all-reduce";
+    if (options_.is_quick) return;
     std::string missing;
     for (const HostState& host : states_) {
       if (host.takes_part() && !host.fact("libtorch").empty()) continue;
@@ -267,9 +290,8 @@ class HostsExamination {
     }
     int problems = 0;
     for (const HostFinding& one : between_) problems += count({one.finding}).problems;
-    if (!missing.empty() || problems > 0) {
-      return add({warning(topic, "not tried over all hosts, for " + (missing.empty() ? "of the above" : "of " + missing), "mend that first"), {}});
-    }
+    if (!missing.empty()) return add({warning(topic, "not tried over all hosts: " + missing + " takes no part", "see above"), {}});
+    if (problems > 0) return add({warning(topic, "not tried over all hosts", "mend what is wrong between them first"), {}});
     std::vector<std::string> run = {"/proc/self/exe", "run", "-H", list_of(plan_.hosts), "--remote-tandem=" + plan_.remote_tool,
                                     "--rdzv-endpoint=" + plan_.endpoint,
                                     "--rdzv-conf=join_timeout=" + std::to_string(std::max(1L, std::lround(options_.seconds / 2)))};
@@ -343,6 +365,8 @@ class HostsExamination {
   std::vector<HostState> states_;
   std::vector<std::unique_ptr<Session>> sessions_;
   std::vector<HostFinding> between_;
+  std::vector<std::string> sections_;  // what is told of each host
+  std::size_t told_ = 0;               // of these
   bool has_begun_ = false;  // to print what is between hosts
 };
 

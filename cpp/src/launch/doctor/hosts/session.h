@@ -29,7 +29,9 @@ class Session {
   // The answer to the last order, once. Notices that the agent has ended, too.
   std::optional<nlohmann::json> take_answer();
   void add_polled(std::vector<pollfd>* polled) const { process_->add_polled(polled); }
+  // Its stdin ends, and so does the agent, after a moment.
   void end();
+  bool ended() const { return process_->ended(); }
 
  private:
   launch::Host host_;
