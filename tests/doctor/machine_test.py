@@ -182,9 +182,10 @@ class Libraries(Case):
 
 class Limits(Case):
     def test_few_descriptors(self):
-        code, found = self.doctor(through=("sh", "-c", 'ulimit -n 32; exec "$@"', "sh"))
+        code, found = self.doctor(through=("sh", "-c", 'ulimit -n 24; exec "$@"', "sh"))
         self.assertEqual(code, 1)
-        self.assert_finding(found["descriptors"], "problem", "^32, may be raised to 32", "hard limit")
+        self.assert_finding(found["descriptors"], "problem", "^24, may be raised to 24", "hard limit")
+        self.assert_finding(found["all-reduce gloo"], "problem", "^rank [01] on .*(needs [0-9]+ descriptors|Too many open files)")
 
     def test_a_small_dev_shm(self):
         flags = ["--mount"] if os.geteuid() == 0 else ["--user", "--map-root-user", "--mount"]

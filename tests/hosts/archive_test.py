@@ -58,6 +58,12 @@ class Archive(unittest.TestCase):
         self.assertGreater(float(accuracies[-1]), 80, output)  # in percent; by chance 10
         self.assertIn("equal on all 4 ranks", output)
 
+    def test_the_doctor_finds_all_well(self):
+        words = [*MACHINES.inside("alpha", "/opt/tandem"), "bin/tandem", "doctor", "--ssh-args", " ".join(MACHINES.ssh_words()), "-H", "alpha,beta"]
+        said = run(words)
+        self.assertRegex(said, r"(?m)^libtandem +ok +\S+, /opt/tandem/\S+\n", said)
+        self.assertTrue(said.endswith("\nall is well\n"), said)
+
     def test_one_command_trains_on_both(self):
         words = [*MACHINES.inside("alpha", "/opt/tandem"), "bin/tandem", "run", "--ssh-args", " ".join(MACHINES.ssh_words()),
                  "-H", "alpha:2,beta:2", "--", *TRAINING]

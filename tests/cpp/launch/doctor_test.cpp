@@ -23,7 +23,8 @@ HostState host(const std::string& name, int number) {
   made.report = Report{{ok("tandem", "there")}, {{"tandem", "0.1.0"}, {"libtorch", "2.11.0"}, {"identity", name}}};
   made.gloo_interface = "eth0";
   made.gloo_address = "10.0.0." + std::to_string(number);
-  made.listeners = {{"gloo", "eth0", made.gloo_address, 40000, ""}, {"other", "eth1", "10.1.0." + std::to_string(number), 40001, ""}};
+  made.listeners = {{"gloo", "eth0", made.gloo_address, 40000, ""},
+                    {"other", "eth1", "10.1.0." + std::to_string(number), 40001, ""}};
   made.ports = "32768 to 60999";
   return made;
 }
@@ -86,7 +87,8 @@ TEST(Ways, ManyOpenOnesAreOneLine) {
 }
 
 TEST(Page, LinesStayLinesAndColumnsColumns) {
-  EXPECT_EQ(lines_of({problem("a → b", "first\nsecond", "do this")}), "a → b            problem  first second: do this\n");
+  EXPECT_EQ(lines_of({problem("a → b", "first\nsecond", "do this")}),
+            "a → b            problem  first second: do this\n");
   EXPECT_EQ(table_of({{"host", "verdict"}, {"a", "ok"}}), "host  verdict\na     ok\n");
 }
 

@@ -40,7 +40,9 @@ int examine_this_machine(const Flags& flags) {
     json["ok"] = counted.problems == 0;
     std::puts(json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace).c_str());
   } else {
-    const Verdict verdict = counted.problems > 0 ? Verdict::kProblem : counted.warnings > 0 ? Verdict::kWarning : Verdict::kOk;
+    const Verdict verdict = counted.problems > 0   ? Verdict::kProblem
+                            : counted.warnings > 0 ? Verdict::kWarning
+                                                   : Verdict::kOk;
     std::fputs(lines_of({{"verdict", verdict, describe(counted), ""}}).c_str(), stdout);
   }
   return counted.problems > 0 ? 1 : 0;
@@ -52,16 +54,21 @@ void add_doctor_command(CLI::App& app, const std::string& release, int* exit_cod
   auto flags = std::make_shared<Flags>();
   flags->options.release = release;
   launch::HostFlags& hosts = flags->run.hosts;
-  CLI::App* doctor = app.add_subcommand("doctor", "Look whether this machine, or several, can train: libraries, network, limits, a real all-reduce");
-  doctor->add_option("-H,--hosts", hosts.hosts, "HOST,…: look at these machines, by ssh, and whether they reach each other");
+  CLI::App* doctor = app.add_subcommand(
+      "doctor", "Look whether this machine, or several, can train: libraries, network, limits, a real all-reduce");
+  doctor->add_option("-H,--hosts", hosts.hosts,
+                     "HOST,…: look at these machines, by ssh, and whether they reach each other");
   doctor->add_option("--hostfile", hosts.hostfile, "a file that names them, a line each");
   doctor->add_option("-x,--export", hosts.exports, "NAME or NAME=VALUE: a variable for these machines; may be repeated")
       ->allow_extra_args(false)
       ->take_all();
   doctor->add_option("--remote-tandem", hosts.remote_tool, "where this tool is on them [at the same path as here]");
-  doctor->add_option("--ssh-args", hosts.ssh_args, "words for ssh, as '-p 2222'; TANDEM_SSH names another program than ssh");
-  doctor->add_option("--rdzv-endpoint", flags->run.rdzv_endpoint, "HOST:PORT, where agents of a launch are to meet [as tandem run -H chooses]");
-  doctor->add_option("--libtandem", flags->options.libtandem, "a libtandem.so to look at [the one that was installed with this tool]");
+  doctor->add_option("--ssh-args", hosts.ssh_args,
+                     "words for ssh, as '-p 2222'; TANDEM_SSH names another program than ssh");
+  doctor->add_option("--rdzv-endpoint", flags->run.rdzv_endpoint,
+                     "HOST:PORT, where agents of a launch are to meet [as tandem run -H chooses]");
+  doctor->add_option("--libtandem", flags->options.libtandem,
+                     "a libtandem.so to look at [the one that was installed with this tool]");
   doctor->add_option("--timeout", flags->options.seconds, "seconds for each check that starts processes [60]");
   doctor->add_flag("--quick", flags->options.is_quick, "without all-reduces, which start ranks");
   doctor->add_flag("--json", flags->as_json, "print findings as JSON");

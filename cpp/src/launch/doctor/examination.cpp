@@ -31,7 +31,8 @@ Report examine_machine(const ExaminationOptions& options, Interruption& interrup
   report.facts["tandem"] = options.release;
   add(ok("tandem", options.release + ", " + fs::read_symlink("/proc/self/exe", error).string()));
   if (!options.folder.empty() && !fs::is_directory(options.folder, error)) {
-    add(problem("folder", options.folder + " is not there", "launches work in the folder in which they are given: make it, or give them in another"));
+    add(problem("folder", options.folder + " is not there",
+                "launches work in the folder in which they are given: make it, or give them in another"));
   }
   const Probed probed = examine_library(options.libtandem, options.release, options.seconds, interruption, &report);
   tell();

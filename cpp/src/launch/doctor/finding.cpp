@@ -9,7 +9,9 @@ const char* name_of(Verdict verdict) {
   return verdict == Verdict::kOk ? "ok" : verdict == Verdict::kWarning ? "warning" : "problem";
 }
 
-Finding ok(std::string topic, std::string text) { return {std::move(topic), Verdict::kOk, std::move(text), ""}; }
+Finding ok(std::string topic, std::string text) {
+  return {std::move(topic), Verdict::kOk, std::move(text), ""};
+}
 
 Finding warning(std::string topic, std::string text, std::string advice) {
   return {std::move(topic), Verdict::kWarning, std::move(text), std::move(advice)};

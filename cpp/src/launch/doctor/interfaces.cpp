@@ -48,7 +48,8 @@ std::vector<Interface> interfaces() {
     if (!one->ifa_addr) continue;
     const int family = one->ifa_addr->sa_family;
     if (family != AF_INET && family != AF_INET6) continue;
-    if (family == AF_INET6 && IN6_IS_ADDR_LINKLOCAL(&reinterpret_cast<const sockaddr_in6*>(one->ifa_addr)->sin6_addr)) continue;
+    if (family == AF_INET6 && IN6_IS_ADDR_LINKLOCAL(&reinterpret_cast<const sockaddr_in6*>(one->ifa_addr)->sin6_addr))
+      continue;
     char text[NI_MAXHOST] = "";
     const socklen_t size = family == AF_INET ? sizeof(sockaddr_in) : sizeof(sockaddr_in6);
     if (getnameinfo(one->ifa_addr, size, text, sizeof text, nullptr, 0, NI_NUMERICHOST) != 0) continue;
@@ -59,11 +60,14 @@ std::vector<Interface> interfaces() {
 }
 
 bool is_of_containers(const std::string& name) {
-  constexpr const char* kBegins[] = {"docker", "br-", "veth", "virbr", "cni", "podman", "lxc", "lxdbr", "vboxnet", "vmnet", "flannel"};
+  constexpr const char* kBegins[] = {"docker", "br-",   "veth",    "virbr", "cni",    "podman",
+                                     "lxc",    "lxdbr", "vboxnet", "vmnet", "flannel"};
   return std::ranges::any_of(kBegins, [&](const char* begin) { return name.starts_with(begin); });
 }
 
-std::string to_string(const Interface& one) { return one.name + ", " + one.address; }
+std::string to_string(const Interface& one) {
+  return one.name + ", " + one.address;
+}
 
 GlooAddress gloo_address(const std::string& towards) {
   const std::string named = named_by_variable();
@@ -73,9 +77,11 @@ GlooAddress gloo_address(const std::string& towards) {
       if (one.name == named && one.is_up) return {one, because, ""};
     }
     const bool exists = if_nametoindex(named.c_str()) != 0;
-    return {{}, because, "GLOO_SOCKET_IFNAME is " + named + ", " +
-                             (exists ? "an interface that is down or has no address" : "but there is no such interface") +
-                             "; there are " + all_names()};
+    return {{},
+            because,
+            "GLOO_SOCKET_IFNAME is " + named + ", " +
+                (exists ? "an interface that is down or has no address" : "but there is no such interface") +
+                "; there are " + all_names()};
   }
   if (towards.empty()) return {interface_of("127.0.0.1"), "all ranks are on this machine", ""};
   const std::string local = net::local_address_towards({towards, 1});
@@ -95,9 +101,12 @@ Finding examine_network() {
   if (!here.error.empty()) return problem(topic, here.error, "unset GLOO_SOCKET_IFNAME, or set it to one of these");
   if (here.because == "GLOO_SOCKET_IFNAME") {
     const std::string text = "Gloo listens at " + to_string(here.at) + ", by GLOO_SOCKET_IFNAME";
-    if (here.at.is_loopback) return warning(topic, text + ": right for one machine, but others do not reach it", "unset it for several machines");
+    if (here.at.is_loopback)
+      return warning(topic, text + ": right for one machine, but others do not reach it",
+                     "unset it for several machines");
     if (is_of_containers(here.at.name)) {
-      return warning(topic, text + ": an interface of containers, which other machines do not reach", "name another for several machines");
+      return warning(topic, text + ": an interface of containers, which other machines do not reach",
+                     "name another for several machines");
     }
     return ok(topic, text);
   }
@@ -105,10 +114,12 @@ Finding examine_network() {
   const bool leads_out = others.error.empty() && !others.at.is_loopback;
   if (!leads_out) return ok(topic, alone + "; there is no way to others (GLOO_SOCKET_IFNAME names an interface)");
   if (is_of_containers(others.at.name)) {
-    return warning(topic, alone + ", and for several at " + to_string(others.at) + ", an interface of containers by its name",
+    return warning(topic,
+                   alone + ", and for several at " + to_string(others.at) + ", an interface of containers by its name",
                    "GLOO_SOCKET_IFNAME names another of " + all_names());
   }
-  return ok(topic, alone + ", at " + to_string(others.at) + " for several where the default route leads to them (GLOO_SOCKET_IFNAME names another)");
+  return ok(topic, alone + ", at " + to_string(others.at) +
+                       " for several where the default route leads to them (GLOO_SOCKET_IFNAME names another)");
 }
 
 }  // namespace tandem::doctor

@@ -88,13 +88,16 @@ const json* find_answer(const Outcome& outcome, const char* name) {
   return nullptr;
 }
 
-std::string text_of(const json* message, const char* name) { return message ? message->value(name, "") : ""; }
+std::string text_of(const json* message, const char* name) {
+  return message ? message->value(name, "") : "";
+}
 
 // "" while nothing went wrong.
 std::string why_it_stopped(const Outcome& outcome, double seconds) {
   const std::string error = text_of(find_answer(outcome, "error"), "error");
   if (!error.empty()) return error;
-  if (!outcome.has_ended) return stage_of(outcome) + " has not ended after " + std::to_string(std::lround(seconds)) + " s";
+  if (!outcome.has_ended)
+    return stage_of(outcome) + " has not ended after " + std::to_string(std::lround(seconds)) + " s";
   if (outcome.code == 0) return "";
   const std::string said = outcome.last_line_of_stderr.empty() ? "" : " (" + outcome.last_line_of_stderr + ")";
   return stage_of(outcome) + ": the process " + outcome.end + said;
@@ -151,8 +154,8 @@ int probe_library(const std::string& path) {
   }
 }
 
-Probed examine_library(const std::string& library, const std::string& release, double seconds, Interruption& interruption,
-                       Report* report) {
+Probed examine_library(const std::string& library, const std::string& release, double seconds,
+                       Interruption& interruption, Report* report) {
   std::vector<std::string> command = {"/proc/self/exe", "doctor", "--probe"};
   if (!library.empty()) command.push_back("--libtandem=" + library);
   const Outcome outcome = run_program(command, seconds, interruption);
@@ -162,8 +165,9 @@ Probed examine_library(const std::string& library, const std::string& release, d
 
   const json* opened = find_answer(outcome, "libtandem");
   if (!opened) {
-    findings.push_back(problem("libtandem", why.empty() ? "it did not answer" : why,
-                               "install libtandem and tandem from one release, into one folder; --libtandem FILE names another"));
+    findings.push_back(
+        problem("libtandem", why.empty() ? "it did not answer" : why,
+                "install libtandem and tandem from one release, into one folder; --libtandem FILE names another"));
     return probed;
   }
   const std::string version = text_of(opened, "version");
@@ -178,16 +182,18 @@ Probed examine_library(const std::string& library, const std::string& release, d
   const json* loaded = find_answer(outcome, "libtorch");
   if (!loaded) {
     const char* named = std::getenv("TANDEM_LIBTORCH");
-    findings.push_back(problem("LibTorch", why, named && *named ? "TANDEM_LIBTORCH is " + std::string(named)
-                                                                : "TANDEM_LIBTORCH=/absolute/folder names another"));
+    findings.push_back(problem("LibTorch", why,
+                               named && *named ? "TANDEM_LIBTORCH is " + std::string(named)
+                                               : "TANDEM_LIBTORCH=/absolute/folder names another"));
     return probed;
   }
   const std::string core = text_of(loaded, "core");
   report->facts["core"] = core.substr(core.rfind('/') + 1);
   report->facts["libtorch"] = text_of(loaded, "version");
   findings.push_back(ok("core", report->facts["core"]));
-  findings.push_back(ok("LibTorch", report->facts["libtorch"] + ", a build for " + (loaded->value("cuda", false) ? "CUDA" : "CPUs") +
-                                        ", " + text_of(loaded, "libtorch") + ": " + text_of(loaded, "rule")));
+  findings.push_back(ok("LibTorch", report->facts["libtorch"] + ", a build for " +
+                                        (loaded->value("cuda", false) ? "CUDA" : "CPUs") + ", " +
+                                        text_of(loaded, "libtorch") + ": " + text_of(loaded, "rule")));
   probed.works = true;
   if (const json* backends = find_answer(outcome, "gloo")) {
     probed.gpus = backends->value("gpus", 0);

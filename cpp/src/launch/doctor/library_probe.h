@@ -8,8 +8,8 @@
 
 namespace tandem::doctor {
 
-// The child's side, `tandem doctor --probe`: opens the library, has it load LibTorch, makes a group of each backend, and
-// answers after each step. Returns the exit code.
+// The child's side, `tandem doctor --probe`: opens the library, has it load LibTorch, makes a group of each backend,
+// and answers after each step. Returns the exit code.
 int probe_library(const std::string& library);
 
 // What a probe has told.
@@ -19,9 +19,9 @@ struct Probed {
   bool has_nccl = false;
 };
 
-// Adds the findings of libtandem, core, LibTorch and backends. `release`: the tool's own version, which libtandem has to
-// have. `seconds`: for all of it.
-Probed examine_library(const std::string& library, const std::string& release, double seconds, Interruption& interruption,
-                       Report* report);
+// Adds the findings of libtandem, core, LibTorch and backends. `release`: the tool's own version, which libtandem has
+// to have. `seconds`: for all of it.
+Probed examine_library(const std::string& library, const std::string& release, double seconds,
+                       Interruption& interruption, Report* report);
 
 }  // namespace tandem::doctor

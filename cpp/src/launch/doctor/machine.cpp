@@ -23,7 +23,7 @@ namespace fs = std::filesystem;
 namespace tandem::doctor {
 namespace {
 
-// A rank opens about 40 files while LibTorch is loaded and its group is made; each further rank takes one to three.
+// One of two ranks needs 31 while LibTorch is loaded and its group is made; each further one takes one to three.
 constexpr rlim_t kFewestDescriptors = 64, kFewDescriptors = 1024;
 constexpr double kMiB = 1 << 20, kGiB = 1 << 30;
 // NCCL takes some MiB of /dev/shm for each pair of ranks that no other way connects.
@@ -35,7 +35,9 @@ std::string bytes_text(double bytes) {
   return text;
 }
 
-std::string limit_text(rlim_t limit) { return limit == RLIM_INFINITY ? "unlimited" : std::to_string(limit); }
+std::string limit_text(rlim_t limit) {
+  return limit == RLIM_INFINITY ? "unlimited" : std::to_string(limit);
+}
 
 std::string counted(std::size_t number, const std::string& what) {
   return std::to_string(number) + " " + what + (number == 1 ? "" : "s");
@@ -51,10 +53,12 @@ Finding examine_cpus() {
   for (const launch::PlacedCpu& cpu : launch::placed_cpus(cpus)) nodes.insert(cpu.node);
   const long all = sysconf(_SC_NPROCESSORS_ONLN);
   std::string text = counted(cpus.size(), "CPU");
-  if (all > static_cast<long>(cpus.size())) text += " of " + std::to_string(all) + " (the others are not this process's: taskset, cpuset)";
+  if (all > static_cast<long>(cpus.size()))
+    text += " of " + std::to_string(all) + " (the others are not this process's: taskset, cpuset)";
   text += ", " + counted(cores.size(), "core") + ", " + counted(std::max<std::size_t>(nodes.size(), 1), "NUMA node");
   const int usable = launch::usable_cores();
-  if (usable < static_cast<int>(cores.size())) text += "; the control group gives the time of " + std::to_string(usable);
+  if (usable < static_cast<int>(cores.size()))
+    text += "; the control group gives the time of " + std::to_string(usable);
   return ok("CPUs", text);
 }
 
@@ -98,15 +102,18 @@ Finding examine_gpus(const Gpus& gpus, bool library_works, int usable, const std
 Finding examine_descriptors() {
   const std::string topic = "descriptors";
   rlimit limit{};
-  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return warning(topic, std::string("cannot be asked for: ") + std::strerror(errno), "");
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
+    return warning(topic, std::string("cannot be asked for: ") + std::strerror(errno), "");
   const std::string text = limit_text(limit.rlim_cur) + ", may be raised to " + limit_text(limit.rlim_max);
   const std::string advice = limit.rlim_max >= kFewDescriptors
                                  ? "`ulimit -n 4096` before the command (for services LimitNOFILE=)"
-                                 : "raise the hard limit (/etc/security/limits.conf, LimitNOFILE= of the service, docker run --ulimit nofile=4096)";
+                                 : "raise the hard limit (/etc/security/limits.conf, LimitNOFILE= of the service, "
+                                   "docker run --ulimit nofile=4096)";
   if (limit.rlim_cur < kFewestDescriptors) {
-    return problem(topic, text + ": a rank opens about 40 files itself, and one to three for each other rank", advice);
+    return problem(topic, text + ": a rank takes about 30, and one to three for each other rank", advice);
   }
-  if (limit.rlim_cur < kFewDescriptors) return warning(topic, text + ": a rank takes one to three for each other rank", advice);
+  if (limit.rlim_cur < kFewDescriptors)
+    return warning(topic, text + ": a rank takes one to three for each other rank", advice);
   return ok(topic, text);
 }
 
@@ -128,13 +135,16 @@ Finding examine_shm(bool has_gpus) {
 Finding examine_locked_memory(bool has_gpus) {
   const std::string topic = "locked memory";
   rlimit limit{};
-  if (getrlimit(RLIMIT_MEMLOCK, &limit) != 0) return warning(topic, std::string("cannot be asked for: ") + std::strerror(errno), "");
+  if (getrlimit(RLIMIT_MEMLOCK, &limit) != 0)
+    return warning(topic, std::string("cannot be asked for: ") + std::strerror(errno), "");
   const std::string text =
       limit.rlim_cur == RLIM_INFINITY ? "unlimited" : bytes_text(static_cast<double>(limit.rlim_cur)) + " (memlock)";
   std::error_code error;
-  const bool has_infiniband = fs::exists("/sys/class/infiniband", error) && !fs::is_empty("/sys/class/infiniband", error);
+  const bool has_infiniband =
+      fs::exists("/sys/class/infiniband", error) && !fs::is_empty("/sys/class/infiniband", error);
   if (limit.rlim_cur == RLIM_INFINITY || !has_gpus || !has_infiniband) return ok(topic, text);
-  return warning(topic, text + ": NCCL registers memory with InfiniBand, which counts", "ulimit -l unlimited (LimitMEMLOCK=infinity)");
+  return warning(topic, text + ": NCCL registers memory with InfiniBand, which counts",
+                 "ulimit -l unlimited (LimitMEMLOCK=infinity)");
 }
 
 }  // namespace tandem::doctor

@@ -20,7 +20,8 @@ std::string padded(std::string text, std::size_t width) {
 
 // What others wrote may have line ends.
 std::string on_one_line(std::string text) {
-  std::ranges::replace_if(text, [](char c) { return c == '\n' || c == '\r' || c == '\t'; }, ' ');
+  std::ranges::replace_if(
+      text, [](char c) { return c == '\n' || c == '\r' || c == '\t'; }, ' ');
   return text;
 }
 

@@ -24,8 +24,8 @@ constexpr std::chrono::seconds kToEnd{8};  // longer than a launcher gives its r
 constexpr std::chrono::milliseconds kToDie{2000}, kLook{10};
 constexpr int kNoProgram = 127;
 
-[[noreturn]] void become(const std::vector<std::string>& command, const launch::Signals& signals, int in, int out, int err,
-                         pid_t parent) {
+[[noreturn]] void become(const std::vector<std::string>& command, const launch::Signals& signals, int in, int out,
+                         int err, pid_t parent) {
   setpgid(0, 0);  // the terminal's Ctrl-C is the doctor's, which ends its children
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent || chdir("/") != 0) _exit(kNoProgram);
@@ -49,7 +49,9 @@ Pipe pipe_of_process() {
 
 }  // namespace
 
-std::chrono::milliseconds seconds_of(double seconds) { return std::chrono::milliseconds(std::llround(seconds * 1000)); }
+std::chrono::milliseconds seconds_of(double seconds) {
+  return std::chrono::milliseconds(std::llround(seconds * 1000));
+}
 
 void answer(const nlohmann::json& message) {
   // What is no UTF-8, as in a path, is replaced.
@@ -97,7 +99,9 @@ Process::Process(const std::vector<std::string>& command, const launch::Signals&
   }
 }
 
-Process::~Process() { stop(); }
+Process::~Process() {
+  stop();
+}
 
 int Process::code() const {
   return WIFSIGNALED(*status_) ? 128 + WTERMSIG(*status_) : WEXITSTATUS(*status_);
@@ -112,7 +116,8 @@ std::string Process::last_line_of_stderr() const {
   const std::size_t last = err_.find_last_not_of(" \r\n");
   if (last == std::string::npos) return "";
   const std::size_t before = err_.find_last_of("\r\n", last);
-  return err_.substr(before == std::string::npos ? 0 : before + 1, last - (before == std::string::npos ? 0 : before + 1) + 1);
+  return err_.substr(before == std::string::npos ? 0 : before + 1,
+                     last - (before == std::string::npos ? 0 : before + 1) + 1);
 }
 
 std::optional<std::string> Process::next_answer() {
@@ -177,7 +182,8 @@ void Process::serve() {
 
 void Process::stop() {
   close_input();
-  for (const auto& [signal, patience] : {std::pair<int, std::chrono::milliseconds>(SIGTERM, kToEnd), {SIGKILL, kToDie}}) {
+  for (const auto& [signal, patience] :
+       {std::pair<int, std::chrono::milliseconds>(SIGTERM, kToEnd), {SIGKILL, kToDie}}) {
     if (status_) return;
     kill(-pid_, signal);
     kill(pid_, signal);

@@ -25,8 +25,8 @@ class Interruption {
       : signals_(signals), signal_fd_(signals.open()), control_(control) {}
 
   const launch::Signals& signals() const { return signals_; }
-  // Until something is to be read or written there, a child has ended, or `until`. Throws launch::Failure when the doctor
-  // is to end.
+  // Until something is to be read or written there, a child has ended, or `until`. Throws launch::Failure when the
+  // doctor is to end.
   void wait(std::vector<pollfd> polled, Clock::time_point until);
   // The same where control is for the caller to read: it may be among `polled`.
   void wait_for_orders(std::vector<pollfd>& polled, Clock::time_point until);

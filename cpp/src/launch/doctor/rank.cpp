@@ -28,7 +28,8 @@ class Reduction {
     for (std::size_t i = 0; i < kElements; ++i) own_[i] = static_cast<float>((rank + 1) * pattern(i));
     all_ = static_cast<double>(world) * (world + 1) / 2;
     const std::int64_t size = kElements;
-    library.check(library.tensor_from_data(own_.data(), own_.size() * sizeof(float), TDM_DTYPE_FLOAT32, &size, 1, &tensor_));
+    library.check(
+        library.tensor_from_data(own_.data(), own_.size() * sizeof(float), TDM_DTYPE_FLOAT32, &size, 1, &tensor_));
   }
   ~Reduction() { library_.tensor_free(tensor_); }
   Reduction(const Reduction&) = delete;
@@ -45,8 +46,8 @@ class Reduction {
       // Whole numbers, exact up to some thousand ranks; beyond, as float32 rounds sums.
       const double expected = all_ * pattern(i);
       if (std::abs(sum_[i] - expected) <= expected * 1e-5) continue;
-      throw launch::Failure("the sum is wrong: element " + std::to_string(i) + " is " + std::to_string(sum_[i]) + " and not " +
-                            std::to_string(expected));
+      throw launch::Failure("the sum is wrong: element " + std::to_string(i) + " is " + std::to_string(sum_[i]) +
+                            " and not " + std::to_string(expected));
     }
     return took.count();
   }
@@ -83,7 +84,8 @@ std::string where_ranks_are(const Outcome& outcome, int world) {
   for (int rank = 0; rank < world; ++rank) {
     const std::string& last = at[static_cast<std::size_t>(rank)];
     if (last == "done" || ++told > kMost) continue;
-    text += (text.empty() ? "" : ", ") + ("rank " + std::to_string(rank)) + (last.empty() ? " did not start" : " " + last);
+    text +=
+        (text.empty() ? "" : ", ") + ("rank " + std::to_string(rank)) + (last.empty() ? " did not start" : " " + last);
   }
   return text;
 }
@@ -130,8 +132,9 @@ Finding all_reduce(const std::string& topic, std::vector<std::string> run, int w
                    const std::string& library, double seconds, Interruption& interruption) {
   char time[32];
   std::snprintf(time, sizeof time, "--timeout=%g", seconds);
-  for (const std::string& word : {std::string("--no-prefix"), std::string("--grace=1"), std::string("--"), std::string("/proc/self/exe"),
-                                  std::string("doctor"), "--rank=" + backend, std::string(time)}) {
+  for (const std::string& word :
+       {std::string("--no-prefix"), std::string("--grace=1"), std::string("--"), std::string("/proc/self/exe"),
+        std::string("doctor"), "--rank=" + backend, std::string(time)}) {
     run.push_back(word);
   }
   if (!library.empty()) run.push_back("--libtandem=" + library);
@@ -147,7 +150,8 @@ Finding all_reduce(const std::string& topic, std::vector<std::string> run, int w
       done.insert(one.value("rank", -1));
       slowest = std::max(slowest, one.value("milliseconds", 0.0));
     } else if (one.contains("error") && error.empty()) {
-      error = "rank " + std::to_string(one.value("rank", -1)) + " on " + one.value("host", "?") + ": " + one.value("error", "");
+      error = "rank " + std::to_string(one.value("rank", -1)) + " on " + one.value("host", "?") + ": " +
+              one.value("error", "");
     }
   }
   const std::string ranks = std::to_string(world) + " ranks";
@@ -158,16 +162,20 @@ Finding all_reduce(const std::string& topic, std::vector<std::string> run, int w
   }
   if (!error.empty()) return problem(topic, error, "");
   if (!outcome.has_ended) {
-    return problem(topic, ranks + " have not ended after " + std::to_string(std::lround(seconds)) + " s: " + where_ranks_are(outcome, world),
+    return problem(topic,
+                   ranks + " have not ended after " + std::to_string(std::lround(seconds)) +
+                       " s: " + where_ranks_are(outcome, world),
                    "see what that rank waits for; --timeout SECONDS gives more time");
   }
   return problem(topic, "the launcher " + outcome.end + ": " + outcome.last_line_of_stderr, "");
 }
 
-Finding all_reduce_here(const std::string& backend, const std::string& library, double seconds, Interruption& interruption) {
+Finding all_reduce_here(const std::string& backend, const std::string& library, double seconds,
+                        Interruption& interruption) {
   // Whatever PET_… or a scheduler say of several machines.
-  return all_reduce("all-reduce " + backend, {"/proc/self/exe", "run", "--standalone", "--nnodes=1", "--nproc-per-node=2"}, 2, backend,
-                    library, seconds, interruption);
+  return all_reduce("all-reduce " + backend,
+                    {"/proc/self/exe", "run", "--standalone", "--nnodes=1", "--nproc-per-node=2"}, 2, backend, library,
+                    seconds, interruption);
 }
 
 }  // namespace tandem::doctor

@@ -17,6 +17,7 @@ Finding all_reduce(const std::string& topic, std::vector<std::string> run, int w
                    const std::string& library, double seconds, Interruption& interruption);
 
 // On this machine, by two ranks.
-Finding all_reduce_here(const std::string& backend, const std::string& library, double seconds, Interruption& interruption);
+Finding all_reduce_here(const std::string& backend, const std::string& library, double seconds,
+                        Interruption& interruption);
 
 }  // namespace tandem::doctor

@@ -34,7 +34,10 @@ std::string ports_that_are_chosen() {
 }
 
 json described(const Interface& one) {
-  return {{"interface", one.name}, {"address", one.address}, {"loopback", one.is_loopback}, {"containers", is_of_containers(one.name)}};
+  return {{"interface", one.name},
+          {"address", one.address},
+          {"loopback", one.is_loopback},
+          {"containers", is_of_containers(one.name)}};
 }
 
 class Agent {
@@ -100,7 +103,8 @@ class Agent {
       for (const json& one : order.at("targets")) {
         targets.push_back({one.at("address").get<std::string>(), one.at("port").get<std::uint16_t>()});
       }
-      reach_.emplace(targets, order.at("token").get<std::string>(), Clock::now() + seconds_of(order.at("seconds").get<double>()));
+      reach_.emplace(targets, order.at("token").get<std::string>(),
+                     Clock::now() + seconds_of(order.at("seconds").get<double>()));
       if (!reach_->is_over()) return;
       answer({{"outcomes", reach_->outcomes()}});
       reach_.reset();
@@ -114,10 +118,13 @@ class Agent {
     for (const std::string& name : names) command.push_back("--resolve=" + name);
     json found = json::object();
     if (!names.empty()) {
-      for (const json& one : run_program(command, kToResolve, interruption_).answers) found[one.value("name", "")] = one;
+      for (const json& one : run_program(command, kToResolve, interruption_).answers)
+        found[one.value("name", "")] = one;
     }
     for (const std::string& name : names) {
-      if (!found.contains(name)) found[name] = {{"name", name}, {"error", "no answer in " + std::to_string(static_cast<int>(kToResolve)) + " s"}};
+      if (!found.contains(name))
+        found[name] = {{"name", name},
+                       {"error", "no answer in " + std::to_string(static_cast<int>(kToResolve)) + " s"}};
     }
     answer({{"names", found}});
   }
@@ -152,7 +159,8 @@ class Agent {
     if (gloo.error.empty()) add("gloo", gloo.at, 0);
     std::size_t others = 0;
     for (const Interface& one : interfaces()) {
-      if (one.is_up && !one.is_loopback && one.address != gloo.at.address && ++others <= kMostListeners) add("other", one, 0);
+      if (one.is_up && !one.is_loopback && one.address != gloo.at.address && ++others <= kMostListeners)
+        add("other", one, 0);
     }
     answer(reply);
   }

@@ -1,5 +1,5 @@
-// The doctor's agent on one of several machines: it does what it is told on stdin, a JSON object a line, answers each on
-// stdout, and ends when its stdin does.
+// The doctor's agent on one of several machines: it does what it is told on stdin, a JSON object a line, answers each
+// on stdout, and ends when its stdin does.
 #pragma once
 
 #include <string>

@@ -21,11 +21,14 @@ std::string seconds_text(double seconds) {
 
 std::string listed(const std::vector<std::string>& words) {
   std::string text;
-  for (std::size_t i = 0; i < words.size(); ++i) text += (i == 0 ? "" : i + 1 == words.size() ? " and " : ", ") + words[i];
+  for (std::size_t i = 0; i < words.size(); ++i)
+    text += (i == 0 ? "" : i + 1 == words.size() ? " and " : ", ") + words[i];
   return text;
 }
 
-bool is_one_machine(const HostState& a, const HostState& b) { return !a.fact("identity").empty() && a.fact("identity") == b.fact("identity"); }
+bool is_one_machine(const HostState& a, const HostState& b) {
+  return !a.fact("identity").empty() && a.fact("identity") == b.fact("identity");
+}
 
 // Interfaces on which others might reach a host.
 std::string choices_of(const HostState& host) {
@@ -37,7 +40,9 @@ std::string choices_of(const HostState& host) {
   return text.empty() ? "it has no other interface" : "set another by -x GLOO_SOCKET_IFNAME=NAME: " + text;
 }
 
-std::string how_many(int problems, int warnings) { return describe({problems, warnings}); }
+std::string how_many(int problems, int warnings) {
+  return describe({problems, warnings});
+}
 
 }  // namespace
 
@@ -49,7 +54,8 @@ std::string HostState::fact(const std::string& what) const {
 
 std::vector<HostFinding> compare_versions(const std::vector<HostState>& hosts) {
   std::vector<HostFinding> found;
-  for (const auto& [fact, topic] : {std::pair("tandem", "tandem"), {"libtandem", "libtandem"}, {"core", "core"}, {"libtorch", "LibTorch"}}) {
+  for (const auto& [fact, topic] :
+       {std::pair("tandem", "tandem"), {"libtandem", "libtandem"}, {"core", "core"}, {"libtorch", "LibTorch"}}) {
     std::map<std::string, std::vector<std::size_t>> of_value;
     for (std::size_t i = 0; i < hosts.size(); ++i) {
       if (const std::string value = hosts[i].fact(fact); !value.empty()) of_value[value].push_back(i);
@@ -77,7 +83,8 @@ std::vector<HostFinding> compare_clocks(const std::vector<HostState>& hosts) {
     if (one->clock_error < 0 || std::abs(apart) - one->clock_error - first->clock_error <= kMostApart) continue;
     const auto place = [&](auto at) { return static_cast<std::size_t>(at - hosts.begin()); };
     found.push_back({problem("clocks", one->name + "'s is " + seconds_text(apart) + " from " + first->name + "'s",
-                             "have both follow a time server (timedatectl set-ntp true): which failure was the first is told by clocks"),
+                             "have both follow a time server (timedatectl set-ntp true): which failure was the first "
+                             "is told by clocks"),
                      {place(first), place(one)}});
   }
   return found;
@@ -90,15 +97,18 @@ std::vector<HostFinding> compare_addresses(const std::vector<HostState>& hosts) 
     for (std::size_t k = i + 1; k < hosts.size(); ++k) {
       if (!hosts[i].takes_part() || !hosts[k].takes_part()) continue;
       if (is_one_machine(hosts[i], hosts[k])) {
-        found.push_back({warning("hosts", hosts[i].name + " and " + hosts[k].name + " are one machine", "name it once, with its slots"), {i, k}});
+        found.push_back({warning("hosts", hosts[i].name + " and " + hosts[k].name + " are one machine",
+                                 "name it once, with its slots"),
+                         {i, k}});
         continue;
       }
       are_several = true;
       const std::string& address = hosts[i].gloo_address;
       if (address.empty() || address != hosts[k].gloo_address || hosts[i].gloo_is_loopback) continue;
       found.push_back({problem("interface",
-                               hosts[i].name + " and " + hosts[k].name + " both listen at " + address + " (" + hosts[i].gloo_interface + ", by " +
-                                   hosts[i].gloo_because + "), each an address of its own machine alone",
+                               hosts[i].name + " and " + hosts[k].name + " both listen at " + address + " (" +
+                                   hosts[i].gloo_interface + ", by " + hosts[i].gloo_because +
+                                   "), each an address of its own machine alone",
                                choices_of(hosts[i])),
                        {i, k}});
     }
@@ -110,14 +120,14 @@ std::vector<HostFinding> compare_addresses(const std::vector<HostState>& hosts) 
       found.push_back({problem("interface", host.name + ": " + host.gloo_error, choices_of(host)), {i}});
     } else if (are_several && host.gloo_is_loopback) {
       found.push_back({problem("interface",
-                               host.name + " listens at " + host.gloo_address + " (" + host.gloo_interface + ", by " + host.gloo_because +
-                                   "), a loopback address, which other machines do not reach",
+                               host.name + " listens at " + host.gloo_address + " (" + host.gloo_interface + ", by " +
+                                   host.gloo_because + "), a loopback address, which other machines do not reach",
                                choices_of(host)),
                        {i}});
     } else if (are_several && host.gloo_is_of_containers) {
       found.push_back({warning("interface",
-                               host.name + " listens at " + host.gloo_address + " (" + host.gloo_interface + ", by " + host.gloo_because +
-                                   "), an interface of containers by its name",
+                               host.name + " listens at " + host.gloo_address + " (" + host.gloo_interface + ", by " +
+                                   host.gloo_because + "), an interface of containers by its name",
                                choices_of(host)),
                        {i}});
     }
@@ -135,7 +145,8 @@ std::vector<HostFinding> compare_names(const std::vector<HostState>& hosts) {
       const std::string who = hosts[i].name + " → " + hosts[k].name;
       if (known->second.empty()) {
         found.push_back({warning(who, hosts[i].name + " does not know the name " + known->first,
-                                 "launches by -H use addresses; for --rdzv-endpoint and --master-addr give one, or put the name into /etc/hosts or DNS"),
+                                 "launches by -H use addresses; for --rdzv-endpoint and --master-addr give one, or put "
+                                 "the name into /etc/hosts or DNS"),
                          {i, k}});
         continue;
       }
@@ -145,7 +156,9 @@ std::vector<HostFinding> compare_names(const std::vector<HostState>& hosts) {
         return own.contains(address) || (net::is_loopback(address) && is_one_machine(hosts[i], hosts[k]));
       });
       if (is_right) continue;
-      found.push_back({warning(who, hosts[i].name + " takes " + known->first + " for " + listed(known->second) + ", which is no address of it",
+      found.push_back({warning(who,
+                               hosts[i].name + " takes " + known->first + " for " + listed(known->second) +
+                                   ", which is no address of it",
                                "mend /etc/hosts or DNS there"),
                        {i, k}});
     }
@@ -153,8 +166,10 @@ std::vector<HostFinding> compare_names(const std::vector<HostState>& hosts) {
   return found;
 }
 
-std::vector<std::vector<std::string>> rows_of(const std::vector<HostState>& hosts, const std::vector<HostFinding>& between) {
-  std::vector<std::vector<std::string>> rows = {{"host", "reached", "tandem", "core", "LibTorch", "address", "clock", "verdict"}};
+std::vector<std::vector<std::string>> rows_of(const std::vector<HostState>& hosts,
+                                              const std::vector<HostFinding>& between) {
+  std::vector<std::vector<std::string>> rows = {
+      {"host", "reached", "tandem", "core", "LibTorch", "address", "clock", "verdict"}};
   const auto or_none = [](const std::string& text) { return text.empty() ? std::string("-") : text; };
   for (std::size_t i = 0; i < hosts.size(); ++i) {
     const HostState& host = hosts[i];
@@ -169,10 +184,11 @@ std::vector<std::vector<std::string>> rows_of(const std::vector<HostState>& host
     const std::string address = host.gloo_address.empty() ? "" : host.gloo_address + " (" + host.gloo_interface + ")";
     const std::string core = host.fact("core");
     const std::size_t dash = core.find('-'), dot = core.rfind(".so");
-    rows.push_back({host.name, host.report ? "yes" : "no", or_none(host.fact("tandem")),
-                    or_none(dash == std::string::npos || dot == std::string::npos ? core : core.substr(dash + 1, dot - dash - 1)),
-                    or_none(host.fact("libtorch")), or_none(address), host.clock_error < 0 ? "-" : seconds_text(host.clock),
-                    is_well ? "ok" : how_many(counted.problems, counted.warnings)});
+    rows.push_back(
+        {host.name, host.report ? "yes" : "no", or_none(host.fact("tandem")),
+         or_none(dash == std::string::npos || dot == std::string::npos ? core : core.substr(dash + 1, dot - dash - 1)),
+         or_none(host.fact("libtorch")), or_none(address), host.clock_error < 0 ? "-" : seconds_text(host.clock),
+         is_well ? "ok" : how_many(counted.problems, counted.warnings)});
   }
   return rows;
 }

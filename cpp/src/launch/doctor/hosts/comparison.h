@@ -14,7 +14,8 @@ namespace tandem::doctor {
 
 // An address at which a host's agent listens.
 struct Listening {
-  std::string what;  // "meet": where agents meet; "store", "gloo": where ranks connect; "other": an address that none of these has
+  std::string what;  // "meet": where agents meet; "store", "gloo": where ranks connect; "other": an address that none
+                     // of these has
   std::string interface, address;
   std::uint16_t port = 0;
   std::string error;  // why it does not
@@ -24,12 +25,14 @@ struct HostState {
   std::string name;     // as the user calls it
   std::string failure;  // why it takes no part
   std::optional<Report> report;
-  double clock = 0, clock_error = -1;  // seconds that its clock is ahead of this machine's, give or take; below 0: not known
+  double clock = 0,
+         clock_error = -1;  // seconds that its clock is ahead of this machine's, give or take; below 0: not known
   std::string gloo_interface, gloo_address, gloo_because, gloo_error;
   bool gloo_is_loopback = false, gloo_is_of_containers = false;
   std::vector<Listening> listeners;
   std::string ports;  // that its system chooses: "32768 to 60999"
-  std::map<std::string, std::vector<std::string>> names;  // of other hosts, to addresses; none where it does not resolve
+  std::map<std::string, std::vector<std::string>>
+      names;  // of other hosts, to addresses; none where it does not resolve
 
   bool takes_part() const { return failure.empty(); }
   std::string fact(const std::string& what) const;
@@ -51,7 +54,8 @@ std::vector<HostFinding> compare_addresses(const std::vector<HostState>& hosts);
 std::vector<HostFinding> compare_names(const std::vector<HostState>& hosts);
 
 // The summary: a row for each host, under a header.
-std::vector<std::vector<std::string>> rows_of(const std::vector<HostState>& hosts, const std::vector<HostFinding>& between);
+std::vector<std::vector<std::string>> rows_of(const std::vector<HostState>& hosts,
+                                              const std::vector<HostFinding>& between);
 
 void from_json(const nlohmann::json& json, Listening& listening);
 

@@ -50,7 +50,8 @@ void Reach::serve(Attempt& attempt) const {
   pollfd ready{attempt.socket.get(), static_cast<short>(attempt.is_connected ? POLLIN : POLLOUT), 0};
   if (poll(&ready, 1, 0) == 1) {
     if (!attempt.is_connected) {
-      if (const int failure = net::outcome_of_connecting(attempt.socket.get()); failure != 0) attempt.outcome = words_of(failure);
+      if (const int failure = net::outcome_of_connecting(attempt.socket.get()); failure != 0)
+        attempt.outcome = words_of(failure);
       attempt.is_connected = true;
     } else {
       char bytes[256];

@@ -15,8 +15,9 @@ Session::Session(const launch::HostsPlan& plan, const launch::Host& host, const 
     : host_(host), here_(launch::is_here(host)), tool_(plan.remote_tool) {
   launch::AgentSetup setup{host.login, "/", plan.exports, {"doctor", "--agent"}};
   setup.arguments.insert(setup.arguments.end(), agent_flags.begin(), agent_flags.end());
-  const std::vector<std::string> command = here_ ? std::vector<std::string>{"/proc/self/exe", "run", launch::kAgentSetupFlag}
-                                                 : launch::ssh_command(plan.ssh, host.login, tool_);
+  const std::vector<std::string> command =
+      here_ ? std::vector<std::string>{"/proc/self/exe", "run", launch::kAgentSetupFlag}
+            : launch::ssh_command(plan.ssh, host.login, tool_);
   process_ = std::make_unique<Process>(command, signals, /*has_input=*/true);
   process_->send(launch::encode(setup));
 }
@@ -26,7 +27,9 @@ void Session::fail(const std::string& why) {
   process_->close_input();
 }
 
-void Session::order(const json& order) { process_->send(order.dump(-1, ' ', false, json::error_handler_t::replace) + "\n"); }
+void Session::order(const json& order) {
+  process_->send(order.dump(-1, ' ', false, json::error_handler_t::replace) + "\n");
+}
 
 std::optional<json> Session::take_answer() {
   process_->serve();
@@ -46,6 +49,8 @@ std::optional<json> Session::take_answer() {
   return std::nullopt;
 }
 
-void Session::end() { process_->close_input(); }
+void Session::end() {
+  process_->close_input();
+}
 
 }  // namespace tandem::doctor

@@ -19,8 +19,6 @@ class Session {
   Session(const launch::HostsPlan& plan, const launch::Host& host, const std::vector<std::string>& agent_flags,
           const launch::Signals& signals);
 
-  const std::string& name() const { return host_.login; }
-  bool alive() const { return failure_.empty() && !process_->ended(); }
   // Why it takes no part; "" while it does.
   const std::string& failure() const { return failure_; }
   void fail(const std::string& why);

@@ -11,7 +11,9 @@ namespace {
 
 constexpr std::size_t kMostPairsTold = 12;
 
-std::string place_of(const Listening& at) { return net::to_string({at.address, at.port}); }
+std::string place_of(const Listening& at) {
+  return net::to_string({at.address, at.port});
+}
 
 std::string purpose_of(const std::string& what) {
   return what == "meet" ? "where agents meet" : what == "store" ? "for the ranks' store" : "for the ranks' connections";
@@ -19,18 +21,20 @@ std::string purpose_of(const std::string& what) {
 
 Finding closed(const HostState& from, const HostState& to, const Way& way, const Way* open, double seconds) {
   const std::string topic = from.name + " → " + to.name;
-  const std::string outcome = way.outcome + (way.outcome == "timed out" ? " after " + std::to_string(std::lround(seconds)) + " s" : "");
+  const std::string outcome =
+      way.outcome + (way.outcome == "timed out" ? " after " + std::to_string(std::lround(seconds)) + " s" : "");
   std::string text = place_of(way.at) + " (" + way.at.interface + ", " + purpose_of(way.at.what) + "): " + outcome;
   if (open) {
-    text += "; the wrong interface: " + to.name + " listens there by " + to.gloo_because + ", and is reached at " + open->at.address + " (" +
-            open->at.interface + ")";
+    text += "; the wrong interface: " + to.name + " listens there by " + to.gloo_because + ", and is reached at " +
+            open->at.address + " (" + open->at.interface + ")";
     return problem(topic, text, "-x GLOO_SOCKET_IFNAME=" + open->at.interface);
   }
   const bool is_blocked = way.outcome == "timed out";
   const std::string why = is_blocked ? "a firewall drops what comes, or no way leads there; " : "";
   if (way.at.what == "meet") {
     return problem(topic, text,
-                   why + "open port " + std::to_string(way.at.port) + " of " + to.name + " (a launch draws one from 29400 to 29999), or name an open one: --rdzv-endpoint " +
+                   why + "open port " + std::to_string(way.at.port) + " of " + to.name +
+                       " (a launch draws one from 29400 to 29999), or name an open one: --rdzv-endpoint " +
                        way.at.address + ":PORT");
   }
   return problem(topic, text,
@@ -64,7 +68,8 @@ std::vector<Way> other_ways(const std::vector<HostState>& hosts, const std::vect
   return ways;
 }
 
-std::vector<HostFinding> judge(const std::vector<HostState>& hosts, const std::vector<Way>& ways, const std::vector<Way>& others, double seconds) {
+std::vector<HostFinding> judge(const std::vector<HostState>& hosts, const std::vector<Way>& ways,
+                               const std::vector<Way>& others, double seconds) {
   std::vector<HostFinding> found;
   std::vector<HostFinding> open_ones;
   for (std::size_t to = 0; to < hosts.size(); ++to) {
@@ -83,13 +88,16 @@ std::vector<HostFinding> judge(const std::vector<HostState>& hosts, const std::v
       for (const Way& way : ways) {
         if (way.from != from || way.to != to) continue;
         if (way.outcome.empty()) {
-          open_places += (open_places.empty() ? "" : ", ") + place_of(way.at) + " (" + way.at.interface + ", " + purpose_of(way.at.what) + ")";
+          open_places += (open_places.empty() ? "" : ", ") + place_of(way.at) + " (" + way.at.interface + ", " +
+                         purpose_of(way.at.what) + ")";
           continue;
         }
         is_closed = true;
-        const auto better = std::ranges::find_if(
-            others, [&](const Way& one) { return way.at.what == "gloo" && one.from == from && one.to == to && one.outcome.empty(); });
-        found.push_back({closed(hosts[from], hosts[to], way, better == others.end() ? nullptr : &*better, seconds), {from, to}});
+        const auto better = std::ranges::find_if(others, [&](const Way& one) {
+          return way.at.what == "gloo" && one.from == from && one.to == to && one.outcome.empty();
+        });
+        found.push_back(
+            {closed(hosts[from], hosts[to], way, better == others.end() ? nullptr : &*better, seconds), {from, to}});
       }
       if (!is_closed && !open_places.empty()) {
         open_ones.push_back({ok(hosts[from].name + " → " + hosts[to].name, open_places), {from, to}});

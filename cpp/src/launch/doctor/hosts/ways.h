@@ -15,14 +15,15 @@ struct Way {
   std::string outcome;  // "": it is open
 };
 
-// Those that a launch needs: to where the agents meet and the ranks' store is, on the first host, and to where each host's ranks
-// listen, both ways between every two. Whether they are open is not known yet.
+// Those that a launch needs: to where the agents meet and the ranks' store is, on the first host, and to where each
+// host's ranks listen, both ways between every two. Whether they are open is not known yet.
 std::vector<Way> ways_between(const std::vector<HostState>& hosts);
 // To the other addresses of hosts whose ranks are not reached, from who does not reach them.
 std::vector<Way> other_ways(const std::vector<HostState>& hosts, const std::vector<Way>& tried);
 
 // A finding for each that is closed, by `others` with the interface on which it would be open; one for every two hosts
 // between which all are open, or a single one where these are many. `seconds`: how long was tried.
-std::vector<HostFinding> judge(const std::vector<HostState>& hosts, const std::vector<Way>& ways, const std::vector<Way>& others, double seconds);
+std::vector<HostFinding> judge(const std::vector<HostState>& hosts, const std::vector<Way>& ways,
+                               const std::vector<Way>& others, double seconds);
 
 }  // namespace tandem::doctor
