@@ -5,7 +5,7 @@
 namespace tandem::doctor {
 namespace {
 
-constexpr std::size_t kTopicWidth = 16, kVerdictWidth = 7;
+constexpr std::size_t kVerdictWidth = 7;
 
 // Characters of UTF-8, one column each.
 std::size_t columns(const std::string& text) {
@@ -27,11 +27,11 @@ std::string on_one_line(std::string text) {
 
 }  // namespace
 
-std::string lines_of(const std::vector<Finding>& findings) {
+std::string lines_of(const std::vector<Finding>& findings, std::size_t topic_width) {
   std::string lines;
   for (const Finding& one : findings) {
     const std::string advice = one.advice.empty() ? "" : ": " + one.advice;
-    lines += padded(one.topic, kTopicWidth) + " " + padded(name_of(one.verdict), kVerdictWidth) + "  " +
+    lines += padded(one.topic, topic_width) + " " + padded(name_of(one.verdict), kVerdictWidth) + "  " +
              on_one_line(one.text + advice) + "\n";
   }
   return lines;

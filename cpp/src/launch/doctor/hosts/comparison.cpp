@@ -14,8 +14,9 @@ namespace {
 constexpr double kMostApart = 1;  // seconds
 
 std::string seconds_text(double seconds) {
+  constexpr double kShown = 0.005;
   char text[32];
-  std::snprintf(text, sizeof text, "%+.2f s", seconds);
+  std::snprintf(text, sizeof text, "%+.2f s", std::abs(seconds) < kShown ? 0 : seconds);
   return text;
 }
 

@@ -154,7 +154,12 @@ class HostsExamination {
   }
 
   void look_for_ways() {
-    const net::Endpoint meet = endpoint_from(plan_.endpoint);
+    net::Endpoint meet;
+    try {
+      meet = endpoint_from(plan_.endpoint);
+    } catch (const Error& error) {
+      return page_.add({problem("address", "--rdzv-endpoint " + plan_.endpoint + ": " + error.what(), ""), {0}});
+    }
     token_ = new_token();
     agents_.ask(
         [&](std::size_t i) {

@@ -1,6 +1,8 @@
 #include "launch/doctor/hosts/hosts_page.h"
 
+#include <algorithm>
 #include <cstdio>
+#include <functional>
 #include <utility>
 
 #include "launch/doctor/page.h"
@@ -20,6 +22,14 @@ json described(const HostState& host) {
   return one;
 }
 
+// Of "a → b" with the longest names.
+std::size_t width_of_ways(const std::vector<HostState>& hosts) {
+  std::vector<std::size_t> sizes = {0, 0};
+  for (const HostState& host : hosts) sizes.push_back(host.name.size());
+  std::ranges::sort(sizes, std::greater<>());
+  return std::max(kTopicWidth, sizes[0] + sizes[1] + 3);
+}
+
 }  // namespace
 
 void HostsPage::print(const std::string& text) const {
@@ -37,7 +47,7 @@ void HostsPage::add(HostFinding one, bool quietly) {
   if (!quietly) {
     if (!has_begun_) print("between the hosts:\n");
     has_begun_ = true;
-    print(lines_of({one.finding}));
+    print(lines_of({one.finding}, width_of_ways(hosts_)));
   }
   between_.push_back(std::move(one));
 }
