@@ -80,7 +80,7 @@ int HostsPage::conclude() const {
     const json all = {{"ok", counted.problems == 0}, {"hosts", hosts}, {"findings", findings}};
     std::puts(all.dump(2, ' ', false, json::error_handler_t::replace).c_str());
   } else {
-    print("\n" + table_of(rows_of(hosts_, between_)) + "\n" + describe(counted) + "\n");
+    print((has_begun_ ? "\n" : "") + table_of(rows_of(hosts_, between_)) + "\n" + describe(counted) + "\n");
   }
   return counted.problems > 0 ? 1 : 0;
 }
