@@ -56,6 +56,7 @@ TEST(StructInit, MakesWhatTheMacroMakes) {
   EXPECT_INITIALISED(tdm_checkpoint_folder_options, TDM_CHECKPOINT_FOLDER_OPTIONS_INIT);
   EXPECT_INITIALISED(tdm_checkpoint_selection, TDM_CHECKPOINT_SELECTION_INIT);
   EXPECT_INITIALISED(tdm_elastic_options, TDM_ELASTIC_OPTIONS_INIT);
+  EXPECT_INITIALISED(tdm_metrics_options, TDM_METRICS_OPTIONS_INIT);
   EXPECT_INITIALISED(tdm_averaged_parameters_options, TDM_AVERAGED_PARAMETERS_OPTIONS_INIT);
   EXPECT_INITIALISED(tdm_exported_options, TDM_EXPORTED_OPTIONS_INIT);
   EXPECT_INITIALISED(tdm_pt_load_options, TDM_PT_LOAD_OPTIONS_INIT);
@@ -101,7 +102,7 @@ TEST(StructInit, IsThereForEveryMacro) {
     const std::string type = (*match)[2];
     EXPECT_THAT(text, HasSubstr("void " + type + "_init(" + type + "* made, size_t struct_size);"));
   }
-  EXPECT_EQ(macros, 36);
+  EXPECT_EQ(macros, 37);
 }
 
 }  // namespace

@@ -186,6 +186,8 @@ std::vector<Case> cases() {
                                        tdm_elastic_free(elastic);
                                        return error;
                                      }),
+      of_struct<tdm_metrics_options>(INITIAL(tdm_metrics_options, TDM_METRICS_OPTIONS_INIT),
+                                     [](tdm_metrics_options* given) { return tdm_metrics_report(given); }),
       of_struct<tdm_grad_scaler_options>(INITIAL(tdm_grad_scaler_options, TDM_GRAD_SCALER_OPTIONS_INIT),
                                          [](tdm_grad_scaler_options* given) {
                                            tdm_grad_scaler* scaler = nullptr;

@@ -1980,6 +1980,25 @@ TDM_API TDM_THREAD_SAFE tdm_error* tdm_elastic_abort(tdm_elastic* elastic);
 /* What the launcher says of the job beside its step, such as a loss; up to 200 bytes. */
 TDM_API tdm_error* tdm_elastic_describe(tdm_elastic* elastic, const char* text);
 
+/* --------------------------------------------------------------------------------------------------------- metrics */
+
+/* What a rank measures while it trains, for the launcher that started it (docs/metrics.md). */
+typedef struct tdm_metrics_options {
+  size_t struct_size;
+  int64_t step;        /* completed so far; 0: one more than at the call before, or as many as tdm_elastic_step() counts */
+  int64_t epoch;       /* over the data, from 1; 0: as before */
+  int64_t samples;     /* that this rank trained since the call before */
+  int64_t has_loss;    /* 1: `loss` is given; 0: as before */
+  double loss;
+  double wait_seconds; /* for which this rank waited for others since the call before, beside what DDP counts on CPUs */
+} tdm_metrics_options;
+#define TDM_METRICS_OPTIONS_INIT { sizeof(tdm_metrics_options), 0, 0, 0, 0, 0, 0 }
+TDM_API void tdm_metrics_options_init(tdm_metrics_options* made, size_t struct_size);
+
+/* Once a step, or less often. Waits for nobody: what is reported lies in memory that the launcher reads. Does nothing where
+ * no `tandem run` of this machine started the process. Errors: TDM_ERROR_INVALID_ARGUMENT for what is negative. */
+TDM_API TDM_THREAD_SAFE tdm_error* tdm_metrics_report(const tdm_metrics_options* options);
+
 /* -------------------------------------------------------------------------------------------------------- RecordIO */
 
 typedef int32_t tdm_compressor;

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <utility>
 
+#include "metrics/reporter.h"
 #include "trace/recorder.h"
 
 namespace tandem {
@@ -113,6 +114,7 @@ void StepTimer::end_step() {
   noted.wait = nanoseconds(now - open_->computed);
   noted.total = nanoseconds(now - open_->begun);
   noted.communication = covered(noted.buckets);
+  metrics::Reporter::of_process().add_wait(noted.wait + noted.forward_exchange);
   if (TraceRecorder::instance().on()) trace(now);
   last_total_ = noted.total;
   if (number_++ % rate_ == 0 || noted.separate) {

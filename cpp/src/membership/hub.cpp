@@ -20,6 +20,7 @@ constexpr std::chrono::seconds kForStarting{60};
 constexpr std::chrono::milliseconds kAskAgain{100};
 constexpr std::chrono::seconds kForPermits{10};
 constexpr int kMostRanks = 65536;            // of a node
+constexpr std::size_t kMostParts = 256;      // in which it tells how they get on
 constexpr int kMostRanksOfAll = 1 << 20;
 constexpr std::size_t kMostName = 255;
 
@@ -232,6 +233,9 @@ bool Hub::on(Node& node, const NodeMessage& message, Time now) {
       node.wrong = error.what();
       node.ends = true;
     }
+  } else if (const auto* reported = std::get_if<Reported>(&message)) {
+    if (reported->begins) node.reported.clear();
+    if (node.reported.size() < kMostParts) node.reported.push_back(reported->part);
   } else if (const auto* failed = std::get_if<Failed>(&message)) {
     const int exit_code = std::clamp(failed->exit_code, 1, 255);
     if (epoch() > 0 && !finished() && !coordinator_.too_few() && !too_few_nodes_) {  // the others train without it
@@ -457,6 +461,16 @@ void Hub::look_whether_permitted(Time now) {
     events_.push_back({Event::Kind::kSaid, -1, "a checkpoint is not written: " + why, 1});
     asked_since_.reset();
   }
+}
+
+std::vector<std::string> Hub::reports() const {
+  std::vector<std::string> all;
+  for (const Node& node : nodes_) all.insert(all.end(), node.reported.begin(), node.reported.end());
+  return all;
+}
+
+bool Hub::has_reports() const {
+  return std::ranges::any_of(nodes_, [](const Node& node) { return !node.reported.empty(); });
 }
 
 bool Hub::has_other_nodes() const {

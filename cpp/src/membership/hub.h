@@ -65,6 +65,9 @@ class Hub final : public Membership {
   void fail(const std::string& text, int exit_code, Time now) override;
   bool may_end(Time now) override;
   bool keeps() const override { return true; }
+  std::vector<std::string> reports() const override;
+  bool has_reports() const override;
+  bool gathers() const override { return true; }
 
   // A process of this agent that was part of the job before this object was.
   void returned(const Returned& was, Time now);
@@ -94,6 +97,7 @@ class Hub final : public Membership {
     bool counts = false;       // as one of those that are there
     bool suspended = false;
     std::set<Member> members;  // by their numbers here
+    std::vector<std::string> reported;  // how they get on
     bool ends = false;         // is refused, or has ended in peace
     std::string wrong;         // what it sent that cannot be
   };

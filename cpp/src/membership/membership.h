@@ -45,6 +45,14 @@ class Membership {
   virtual std::int64_t epoch() const = 0;
   virtual const std::string& progress() const = 0;
 
+  // How this agent's ranks get on, for the one that keeps the membership: some parts, which it has from all that are there, and
+  // of which nothing here knows what they say. What a slow connection does not take is left out.
+  virtual void report(const std::vector<std::string>&) {}
+  virtual std::vector<std::string> reports() const { return {}; }
+  virtual bool has_reports() const { return false; }
+  // Whether it is this agent that has them.
+  virtual bool gathers() const = 0;
+
   // Of other agents.
   virtual void add_polled(std::vector<pollfd>* polled) const = 0;
   // When serve() has something to do, whatever comes before.

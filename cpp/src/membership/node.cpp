@@ -102,6 +102,11 @@ void Node::lose_keeper(const std::string& how) {
   events_.push_back({Event::Kind::kStop, -1, what + "; the job ends with it", 1});
 }
 
+void Node::report(const std::vector<std::string>& parts) {
+  if (is_lost_ || link_.has_unsent()) return;
+  for (std::size_t i = 0; i < parts.size(); ++i) send(Reported{i == 0, parts[i]});
+}
+
 void Node::fail(const std::string& text, int exit_code, Time) { send(Failed{text, exit_code}); }
 
 bool Node::may_end(Time now) {

@@ -46,6 +46,8 @@ class Node final : public Membership {
   void fail(const std::string& text, int exit_code, Time now) override;
   bool may_end(Time now) override;
   bool keeps() const override { return false; }
+  void report(const std::vector<std::string>& parts) override;
+  bool gathers() const override { return false; }
 
  private:
   void on(const NodeMessage& message);

@@ -17,12 +17,14 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Refused, why, for_good)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Begin, node, nodes, first_rank, world_size, master_address, master_port, epoch, job)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ToWorker, member, message)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Beat, suspended, nodes, elastic)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Reported, begins, part)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Told, event, member, text, exit_code, epoch, progress)
 
 namespace {
 
 constexpr const char* kNodeKinds[] = {"arrive", "started", "lost",  "disconnected", "from-worker", "failed",
-                                  "ended",  "refused", "begin", "to-worker",    "told",        "beat"};
+                                  "ended",  "refused", "begin", "to-worker",    "told",        "beat",
+                                  "reported"};
 
 }  // namespace
 

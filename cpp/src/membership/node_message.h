@@ -12,7 +12,7 @@
 namespace tandem::membership {
 
 // Agents of other releases are refused by it.
-inline constexpr int kNodeProtocol = 2;
+inline constexpr int kNodeProtocol = 3;
 
 // --- to the one that keeps it
 
@@ -70,6 +70,12 @@ struct Failed {
   int exit_code = 1;
 };
 
+// How its ranks get on, in parts, each of which fits into a message.
+struct Reported {
+  bool begins = false;  // the first of them: those of before are no longer so
+  std::string part;
+};
+
 // All its workers have ended, and it ends.
 struct Ended {};
 
@@ -117,7 +123,7 @@ struct Beat {
 };
 
 using NodeMessage = std::variant<Arrive, Started, Lost, Disconnected, FromWorker, Failed, Ended, Refused, Begin, ToWorker,
-                                 Told, Beat>;
+                                 Told, Beat, Reported>;
 
 // JSON.
 std::string encode_node(const NodeMessage& message);

@@ -52,6 +52,12 @@ class Succession final : public Membership {
   bool may_end(Time now) override;
   // The others go on without this one.
   bool keeps() const override { return false; }
+  void report(const std::vector<std::string>& parts) override {
+    if (current()) current()->report(parts);
+  }
+  std::vector<std::string> reports() const override { return current() ? current()->reports() : std::vector<std::string>(); }
+  bool has_reports() const override { return current() && current()->has_reports(); }
+  bool gathers() const override { return hub_ != nullptr; }
 
  private:
   struct Own {

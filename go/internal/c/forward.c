@@ -372,6 +372,8 @@ const char* const tandem_go_names[TANDEM_GO_FUNCTION_COUNT] = {
     "tdm_elastic_has_left",
     "tdm_elastic_abort",
     "tdm_elastic_describe",
+    "tdm_metrics_options_init",
+    "tdm_metrics_report",
     "tdm_recordio_writer_options_init",
     "tdm_recordio_writer_create",
     "tdm_recordio_writer_write",
@@ -2291,417 +2293,427 @@ tdm_error* tdm_elastic_describe(tdm_elastic* elastic, const char* text) {
   return ((tdm_error* (*)(tdm_elastic* elastic, const char* text))slots[364])(elastic, text);
 }
 
-void tdm_recordio_writer_options_init(tdm_recordio_writer_options* made, size_t struct_size) {
+void tdm_metrics_options_init(tdm_metrics_options* made, size_t struct_size) {
   if (!slots[365]) return;
-  ((void (*)(tdm_recordio_writer_options* made, size_t struct_size))slots[365])(made, struct_size);
+  ((void (*)(tdm_metrics_options* made, size_t struct_size))slots[365])(made, struct_size);
+}
+
+tdm_error* tdm_metrics_report(const tdm_metrics_options* options) {
+  if (!slots[366]) return (tdm_error*)&tandem_go_missing[366];
+  return ((tdm_error* (*)(const tdm_metrics_options* options))slots[366])(options);
+}
+
+void tdm_recordio_writer_options_init(tdm_recordio_writer_options* made, size_t struct_size) {
+  if (!slots[367]) return;
+  ((void (*)(tdm_recordio_writer_options* made, size_t struct_size))slots[367])(made, struct_size);
 }
 
 tdm_error* tdm_recordio_writer_create(const char* path, const tdm_recordio_writer_options* options, tdm_recordio_writer** out) {
-  if (!slots[366]) return (tdm_error*)&tandem_go_missing[366];
-  return ((tdm_error* (*)(const char* path, const tdm_recordio_writer_options* options, tdm_recordio_writer** out))slots[366])(path, options, out);
+  if (!slots[368]) return (tdm_error*)&tandem_go_missing[368];
+  return ((tdm_error* (*)(const char* path, const tdm_recordio_writer_options* options, tdm_recordio_writer** out))slots[368])(path, options, out);
 }
 
 tdm_error* tdm_recordio_writer_write(tdm_recordio_writer* writer, const void* data, size_t size) {
-  if (!slots[367]) return (tdm_error*)&tandem_go_missing[367];
-  return ((tdm_error* (*)(tdm_recordio_writer* writer, const void* data, size_t size))slots[367])(writer, data, size);
+  if (!slots[369]) return (tdm_error*)&tandem_go_missing[369];
+  return ((tdm_error* (*)(tdm_recordio_writer* writer, const void* data, size_t size))slots[369])(writer, data, size);
 }
 
 tdm_error* tdm_recordio_writer_close(tdm_recordio_writer* writer) {
-  if (!slots[368]) return (tdm_error*)&tandem_go_missing[368];
-  return ((tdm_error* (*)(tdm_recordio_writer* writer))slots[368])(writer);
+  if (!slots[370]) return (tdm_error*)&tandem_go_missing[370];
+  return ((tdm_error* (*)(tdm_recordio_writer* writer))slots[370])(writer);
 }
 
 void tdm_recordio_writer_free(tdm_recordio_writer* writer) {
-  if (!slots[369]) return;
-  ((void (*)(tdm_recordio_writer* writer))slots[369])(writer);
+  if (!slots[371]) return;
+  ((void (*)(tdm_recordio_writer* writer))slots[371])(writer);
 }
 
 tdm_error* tdm_recordio_reader_create(const char* path, tdm_recordio_reader** out) {
-  if (!slots[370]) return (tdm_error*)&tandem_go_missing[370];
-  return ((tdm_error* (*)(const char* path, tdm_recordio_reader** out))slots[370])(path, out);
+  if (!slots[372]) return (tdm_error*)&tandem_go_missing[372];
+  return ((tdm_error* (*)(const char* path, tdm_recordio_reader** out))slots[372])(path, out);
 }
 
 int64_t tdm_recordio_reader_count(const tdm_recordio_reader* reader) {
-  if (!slots[371]) return 0;
-  return ((int64_t (*)(const tdm_recordio_reader* reader))slots[371])(reader);
+  if (!slots[373]) return 0;
+  return ((int64_t (*)(const tdm_recordio_reader* reader))slots[373])(reader);
 }
 
 tdm_error* tdm_recordio_reader_get(tdm_recordio_reader* reader, int64_t index, const void** data, size_t* size) {
-  if (!slots[372]) return (tdm_error*)&tandem_go_missing[372];
-  return ((tdm_error* (*)(tdm_recordio_reader* reader, int64_t index, const void** data, size_t* size))slots[372])(reader, index, data, size);
+  if (!slots[374]) return (tdm_error*)&tandem_go_missing[374];
+  return ((tdm_error* (*)(tdm_recordio_reader* reader, int64_t index, const void** data, size_t* size))slots[374])(reader, index, data, size);
 }
 
 tdm_error* tdm_recordio_reader_copy(tdm_recordio_reader* reader, int64_t index, void* destination, size_t bytes) {
-  if (!slots[373]) return (tdm_error*)&tandem_go_missing[373];
-  return ((tdm_error* (*)(tdm_recordio_reader* reader, int64_t index, void* destination, size_t bytes))slots[373])(reader, index, destination, bytes);
+  if (!slots[375]) return (tdm_error*)&tandem_go_missing[375];
+  return ((tdm_error* (*)(tdm_recordio_reader* reader, int64_t index, void* destination, size_t bytes))slots[375])(reader, index, destination, bytes);
 }
 
 int32_t tdm_recordio_reader_version(const tdm_recordio_reader* reader) {
-  if (!slots[374]) return 0;
-  return ((int32_t (*)(const tdm_recordio_reader* reader))slots[374])(reader);
+  if (!slots[376]) return 0;
+  return ((int32_t (*)(const tdm_recordio_reader* reader))slots[376])(reader);
 }
 
 const char* tdm_recordio_reader_schema(const tdm_recordio_reader* reader) {
-  if (!slots[375]) return 0;
-  return ((const char* (*)(const tdm_recordio_reader* reader))slots[375])(reader);
+  if (!slots[377]) return 0;
+  return ((const char* (*)(const tdm_recordio_reader* reader))slots[377])(reader);
 }
 
 int64_t tdm_recordio_reader_metadata_count(const tdm_recordio_reader* reader) {
-  if (!slots[376]) return 0;
-  return ((int64_t (*)(const tdm_recordio_reader* reader))slots[376])(reader);
+  if (!slots[378]) return 0;
+  return ((int64_t (*)(const tdm_recordio_reader* reader))slots[378])(reader);
 }
 
 const char* tdm_recordio_reader_metadata_key(const tdm_recordio_reader* reader, int64_t index) {
-  if (!slots[377]) return 0;
-  return ((const char* (*)(const tdm_recordio_reader* reader, int64_t index))slots[377])(reader, index);
+  if (!slots[379]) return 0;
+  return ((const char* (*)(const tdm_recordio_reader* reader, int64_t index))slots[379])(reader, index);
 }
 
 const char* tdm_recordio_reader_metadata_value(const tdm_recordio_reader* reader, int64_t index) {
-  if (!slots[378]) return 0;
-  return ((const char* (*)(const tdm_recordio_reader* reader, int64_t index))slots[378])(reader, index);
+  if (!slots[380]) return 0;
+  return ((const char* (*)(const tdm_recordio_reader* reader, int64_t index))slots[380])(reader, index);
 }
 
 void tdm_recordio_reader_free(tdm_recordio_reader* reader) {
-  if (!slots[379]) return;
-  ((void (*)(tdm_recordio_reader* reader))slots[379])(reader);
+  if (!slots[381]) return;
+  ((void (*)(tdm_recordio_reader* reader))slots[381])(reader);
 }
 
 void tdm_loader_options_init(tdm_loader_options* made, size_t struct_size) {
-  if (!slots[380]) return;
-  ((void (*)(tdm_loader_options* made, size_t struct_size))slots[380])(made, struct_size);
+  if (!slots[382]) return;
+  ((void (*)(tdm_loader_options* made, size_t struct_size))slots[382])(made, struct_size);
 }
 
 tdm_error* tdm_loader_create(const char* const* paths, size_t path_count, const tdm_field* fields, size_t field_count, const tdm_loader_options* options, tdm_loader** out) {
-  if (!slots[381]) return (tdm_error*)&tandem_go_missing[381];
-  return ((tdm_error* (*)(const char* const* paths, size_t path_count, const tdm_field* fields, size_t field_count, const tdm_loader_options* options, tdm_loader** out))slots[381])(paths, path_count, fields, field_count, options, out);
+  if (!slots[383]) return (tdm_error*)&tandem_go_missing[383];
+  return ((tdm_error* (*)(const char* const* paths, size_t path_count, const tdm_field* fields, size_t field_count, const tdm_loader_options* options, tdm_loader** out))slots[383])(paths, path_count, fields, field_count, options, out);
 }
 
 void tdm_loader_free(tdm_loader* loader) {
-  if (!slots[382]) return;
-  ((void (*)(tdm_loader* loader))slots[382])(loader);
+  if (!slots[384]) return;
+  ((void (*)(tdm_loader* loader))slots[384])(loader);
 }
 
 int64_t tdm_loader_sample_count(const tdm_loader* loader) {
-  if (!slots[383]) return 0;
-  return ((int64_t (*)(const tdm_loader* loader))slots[383])(loader);
+  if (!slots[385]) return 0;
+  return ((int64_t (*)(const tdm_loader* loader))slots[385])(loader);
 }
 
 int64_t tdm_loader_batch_count(const tdm_loader* loader) {
-  if (!slots[384]) return 0;
-  return ((int64_t (*)(const tdm_loader* loader))slots[384])(loader);
+  if (!slots[386]) return 0;
+  return ((int64_t (*)(const tdm_loader* loader))slots[386])(loader);
 }
 
 tdm_error* tdm_loader_start_epoch(tdm_loader* loader, int64_t epoch, int64_t first_batch) {
-  if (!slots[385]) return (tdm_error*)&tandem_go_missing[385];
-  return ((tdm_error* (*)(tdm_loader* loader, int64_t epoch, int64_t first_batch))slots[385])(loader, epoch, first_batch);
+  if (!slots[387]) return (tdm_error*)&tandem_go_missing[387];
+  return ((tdm_error* (*)(tdm_loader* loader, int64_t epoch, int64_t first_batch))slots[387])(loader, epoch, first_batch);
 }
 
 tdm_error* tdm_loader_next(tdm_loader* loader, tdm_tensor** batch, size_t field_count, int32_t* has_batch) {
-  if (!slots[386]) return (tdm_error*)&tandem_go_missing[386];
-  return ((tdm_error* (*)(tdm_loader* loader, tdm_tensor** batch, size_t field_count, int32_t* has_batch))slots[386])(loader, batch, field_count, has_batch);
+  if (!slots[388]) return (tdm_error*)&tandem_go_missing[388];
+  return ((tdm_error* (*)(tdm_loader* loader, tdm_tensor** batch, size_t field_count, int32_t* has_batch))slots[388])(loader, batch, field_count, has_batch);
 }
 
 tdm_error* tdm_loader_abort(tdm_loader* loader) {
-  if (!slots[387]) return (tdm_error*)&tandem_go_missing[387];
-  return ((tdm_error* (*)(tdm_loader* loader))slots[387])(loader);
+  if (!slots[389]) return (tdm_error*)&tandem_go_missing[389];
+  return ((tdm_error* (*)(tdm_loader* loader))slots[389])(loader);
 }
 
 void tdm_loader_batch_init(tdm_loader_batch* made, size_t struct_size) {
-  if (!slots[388]) return;
-  ((void (*)(tdm_loader_batch* made, size_t struct_size))slots[388])(made, struct_size);
+  if (!slots[390]) return;
+  ((void (*)(tdm_loader_batch* made, size_t struct_size))slots[390])(made, struct_size);
 }
 
 tdm_error* tdm_loader_get_batch(const tdm_loader* loader, tdm_loader_batch* out) {
-  if (!slots[389]) return (tdm_error*)&tandem_go_missing[389];
-  return ((tdm_error* (*)(const tdm_loader* loader, tdm_loader_batch* out))slots[389])(loader, out);
+  if (!slots[391]) return (tdm_error*)&tandem_go_missing[391];
+  return ((tdm_error* (*)(const tdm_loader* loader, tdm_loader_batch* out))slots[391])(loader, out);
 }
 
 tdm_error* tdm_loader_get_batch_mask(const tdm_loader* loader, tdm_tensor** out) {
-  if (!slots[390]) return (tdm_error*)&tandem_go_missing[390];
-  return ((tdm_error* (*)(const tdm_loader* loader, tdm_tensor** out))slots[390])(loader, out);
+  if (!slots[392]) return (tdm_error*)&tandem_go_missing[392];
+  return ((tdm_error* (*)(const tdm_loader* loader, tdm_tensor** out))slots[392])(loader, out);
 }
 
 tdm_error* tdm_loader_commit(tdm_loader* loader, tdm_string** record) {
-  if (!slots[391]) return (tdm_error*)&tandem_go_missing[391];
-  return ((tdm_error* (*)(tdm_loader* loader, tdm_string** record))slots[391])(loader, record);
+  if (!slots[393]) return (tdm_error*)&tandem_go_missing[393];
+  return ((tdm_error* (*)(tdm_loader* loader, tdm_string** record))slots[393])(loader, record);
 }
 
 tdm_error* tdm_loader_get_state(const tdm_loader* loader, tdm_string** out) {
-  if (!slots[392]) return (tdm_error*)&tandem_go_missing[392];
-  return ((tdm_error* (*)(const tdm_loader* loader, tdm_string** out))slots[392])(loader, out);
+  if (!slots[394]) return (tdm_error*)&tandem_go_missing[394];
+  return ((tdm_error* (*)(const tdm_loader* loader, tdm_string** out))slots[394])(loader, out);
 }
 
 tdm_error* tdm_loader_restore(tdm_loader* loader, const void* data, size_t size) {
-  if (!slots[393]) return (tdm_error*)&tandem_go_missing[393];
-  return ((tdm_error* (*)(tdm_loader* loader, const void* data, size_t size))slots[393])(loader, data, size);
+  if (!slots[395]) return (tdm_error*)&tandem_go_missing[395];
+  return ((tdm_error* (*)(tdm_loader* loader, const void* data, size_t size))slots[395])(loader, data, size);
 }
 
 int64_t tdm_loader_current_epoch(const tdm_loader* loader) {
-  if (!slots[394]) return 0;
-  return ((int64_t (*)(const tdm_loader* loader))slots[394])(loader);
+  if (!slots[396]) return 0;
+  return ((int64_t (*)(const tdm_loader* loader))slots[396])(loader);
 }
 
 void tdm_dataset_free(tdm_dataset* dataset) {
-  if (!slots[395]) return;
-  ((void (*)(tdm_dataset* dataset))slots[395])(dataset);
+  if (!slots[397]) return;
+  ((void (*)(tdm_dataset* dataset))slots[397])(dataset);
 }
 
 int64_t tdm_dataset_size(const tdm_dataset* dataset) {
-  if (!slots[396]) return 0;
-  return ((int64_t (*)(const tdm_dataset* dataset))slots[396])(dataset);
+  if (!slots[398]) return 0;
+  return ((int64_t (*)(const tdm_dataset* dataset))slots[398])(dataset);
 }
 
 size_t tdm_dataset_field_count(const tdm_dataset* dataset) {
-  if (!slots[397]) return 0;
-  return ((size_t (*)(const tdm_dataset* dataset))slots[397])(dataset);
+  if (!slots[399]) return 0;
+  return ((size_t (*)(const tdm_dataset* dataset))slots[399])(dataset);
 }
 
 const char* tdm_dataset_field_name(const tdm_dataset* dataset, size_t index) {
-  if (!slots[398]) return 0;
-  return ((const char* (*)(const tdm_dataset* dataset, size_t index))slots[398])(dataset, index);
+  if (!slots[400]) return 0;
+  return ((const char* (*)(const tdm_dataset* dataset, size_t index))slots[400])(dataset, index);
 }
 
 tdm_error* tdm_dataset_get(const tdm_dataset* dataset, int64_t index, tdm_tensor** sample, size_t field_count) {
-  if (!slots[399]) return (tdm_error*)&tandem_go_missing[399];
-  return ((tdm_error* (*)(const tdm_dataset* dataset, int64_t index, tdm_tensor** sample, size_t field_count))slots[399])(dataset, index, sample, field_count);
+  if (!slots[401]) return (tdm_error*)&tandem_go_missing[401];
+  return ((tdm_error* (*)(const tdm_dataset* dataset, int64_t index, tdm_tensor** sample, size_t field_count))slots[401])(dataset, index, sample, field_count);
 }
 
 void tdm_open_records_options_init(tdm_open_records_options* made, size_t struct_size) {
-  if (!slots[400]) return;
-  ((void (*)(tdm_open_records_options* made, size_t struct_size))slots[400])(made, struct_size);
+  if (!slots[402]) return;
+  ((void (*)(tdm_open_records_options* made, size_t struct_size))slots[402])(made, struct_size);
 }
 
 tdm_error* tdm_dataset_from_records(const char* const* paths, size_t path_count, const tdm_field* fields, size_t field_count, const tdm_open_records_options* options, tdm_dataset** out) {
-  if (!slots[401]) return (tdm_error*)&tandem_go_missing[401];
-  return ((tdm_error* (*)(const char* const* paths, size_t path_count, const tdm_field* fields, size_t field_count, const tdm_open_records_options* options, tdm_dataset** out))slots[401])(paths, path_count, fields, field_count, options, out);
+  if (!slots[403]) return (tdm_error*)&tandem_go_missing[403];
+  return ((tdm_error* (*)(const char* const* paths, size_t path_count, const tdm_field* fields, size_t field_count, const tdm_open_records_options* options, tdm_dataset** out))slots[403])(paths, path_count, fields, field_count, options, out);
 }
 
 tdm_error* tdm_dataset_from_tensors(tdm_tensor* const* tensors, size_t count, const char* const* names, tdm_dataset** out) {
-  if (!slots[402]) return (tdm_error*)&tandem_go_missing[402];
-  return ((tdm_error* (*)(tdm_tensor* const* tensors, size_t count, const char* const* names, tdm_dataset** out))slots[402])(tensors, count, names, out);
+  if (!slots[404]) return (tdm_error*)&tandem_go_missing[404];
+  return ((tdm_error* (*)(tdm_tensor* const* tensors, size_t count, const char* const* names, tdm_dataset** out))slots[404])(tensors, count, names, out);
 }
 
 tdm_error* tdm_dataset_concat(const tdm_dataset* const* datasets, size_t count, tdm_dataset** out) {
-  if (!slots[403]) return (tdm_error*)&tandem_go_missing[403];
-  return ((tdm_error* (*)(const tdm_dataset* const* datasets, size_t count, tdm_dataset** out))slots[403])(datasets, count, out);
+  if (!slots[405]) return (tdm_error*)&tandem_go_missing[405];
+  return ((tdm_error* (*)(const tdm_dataset* const* datasets, size_t count, tdm_dataset** out))slots[405])(datasets, count, out);
 }
 
 tdm_error* tdm_dataset_subset(const tdm_dataset* dataset, const int64_t* samples, size_t count, tdm_dataset** out) {
-  if (!slots[404]) return (tdm_error*)&tandem_go_missing[404];
-  return ((tdm_error* (*)(const tdm_dataset* dataset, const int64_t* samples, size_t count, tdm_dataset** out))slots[404])(dataset, samples, count, out);
+  if (!slots[406]) return (tdm_error*)&tandem_go_missing[406];
+  return ((tdm_error* (*)(const tdm_dataset* dataset, const int64_t* samples, size_t count, tdm_dataset** out))slots[406])(dataset, samples, count, out);
 }
 
 tdm_error* tdm_dataset_random_split(const tdm_dataset* dataset, const int64_t* sizes, size_t count, uint64_t seed, tdm_dataset** parts) {
-  if (!slots[405]) return (tdm_error*)&tandem_go_missing[405];
-  return ((tdm_error* (*)(const tdm_dataset* dataset, const int64_t* sizes, size_t count, uint64_t seed, tdm_dataset** parts))slots[405])(dataset, sizes, count, seed, parts);
+  if (!slots[407]) return (tdm_error*)&tandem_go_missing[407];
+  return ((tdm_error* (*)(const tdm_dataset* dataset, const int64_t* sizes, size_t count, uint64_t seed, tdm_dataset** parts))slots[407])(dataset, sizes, count, seed, parts);
 }
 
 tdm_error* tdm_dataset_split_sizes(const tdm_dataset* dataset, const double* fractions, size_t count, int64_t* sizes) {
-  if (!slots[406]) return (tdm_error*)&tandem_go_missing[406];
-  return ((tdm_error* (*)(const tdm_dataset* dataset, const double* fractions, size_t count, int64_t* sizes))slots[406])(dataset, fractions, count, sizes);
+  if (!slots[408]) return (tdm_error*)&tandem_go_missing[408];
+  return ((tdm_error* (*)(const tdm_dataset* dataset, const double* fractions, size_t count, int64_t* sizes))slots[408])(dataset, fractions, count, sizes);
 }
 
 tdm_error* tdm_dataset_map(const tdm_dataset* dataset, const char* const* names, size_t field_count, tdm_error* (*map)(void* user_data, tdm_tensor* const* sample, size_t count, tdm_tensor** mapped, size_t field_count), void* user_data, void (*destroy)(void* user_data), tdm_dataset** out) {
-  if (!slots[407]) return (tdm_error*)&tandem_go_missing[407];
-  return ((tdm_error* (*)(const tdm_dataset* dataset, const char* const* names, size_t field_count, tdm_error* (*map)(void* user_data, tdm_tensor* const* sample, size_t count, tdm_tensor** mapped, size_t field_count), void* user_data, void (*destroy)(void* user_data), tdm_dataset** out))slots[407])(dataset, names, field_count, map, user_data, destroy, out);
+  if (!slots[409]) return (tdm_error*)&tandem_go_missing[409];
+  return ((tdm_error* (*)(const tdm_dataset* dataset, const char* const* names, size_t field_count, tdm_error* (*map)(void* user_data, tdm_tensor* const* sample, size_t count, tdm_tensor** mapped, size_t field_count), void* user_data, void (*destroy)(void* user_data), tdm_dataset** out))slots[409])(dataset, names, field_count, map, user_data, destroy, out);
 }
 
 tdm_error* tdm_dataset_create(int64_t size, const char* const* names, size_t field_count, uint64_t fingerprint, tdm_error* (*get)(void* user_data, int64_t index, tdm_tensor** sample, size_t field_count), void* user_data, void (*destroy)(void* user_data), tdm_dataset** out) {
-  if (!slots[408]) return (tdm_error*)&tandem_go_missing[408];
-  return ((tdm_error* (*)(int64_t size, const char* const* names, size_t field_count, uint64_t fingerprint, tdm_error* (*get)(void* user_data, int64_t index, tdm_tensor** sample, size_t field_count), void* user_data, void (*destroy)(void* user_data), tdm_dataset** out))slots[408])(size, names, field_count, fingerprint, get, user_data, destroy, out);
+  if (!slots[410]) return (tdm_error*)&tandem_go_missing[410];
+  return ((tdm_error* (*)(int64_t size, const char* const* names, size_t field_count, uint64_t fingerprint, tdm_error* (*get)(void* user_data, int64_t index, tdm_tensor** sample, size_t field_count), void* user_data, void (*destroy)(void* user_data), tdm_dataset** out))slots[410])(size, names, field_count, fingerprint, get, user_data, destroy, out);
 }
 
 void tdm_iterable_init(tdm_iterable* made, size_t struct_size) {
-  if (!slots[409]) return;
-  ((void (*)(tdm_iterable* made, size_t struct_size))slots[409])(made, struct_size);
+  if (!slots[411]) return;
+  ((void (*)(tdm_iterable* made, size_t struct_size))slots[411])(made, struct_size);
 }
 
 tdm_error* tdm_dataset_from_iterable(const tdm_iterable* iterable, tdm_dataset** out) {
-  if (!slots[410]) return (tdm_error*)&tandem_go_missing[410];
-  return ((tdm_error* (*)(const tdm_iterable* iterable, tdm_dataset** out))slots[410])(iterable, out);
+  if (!slots[412]) return (tdm_error*)&tandem_go_missing[412];
+  return ((tdm_error* (*)(const tdm_iterable* iterable, tdm_dataset** out))slots[412])(iterable, out);
 }
 
 tdm_error* tdm_loader_create_from(const tdm_dataset* dataset, const tdm_loader_options* options, tdm_loader** out) {
-  if (!slots[411]) return (tdm_error*)&tandem_go_missing[411];
-  return ((tdm_error* (*)(const tdm_dataset* dataset, const tdm_loader_options* options, tdm_loader** out))slots[411])(dataset, options, out);
+  if (!slots[413]) return (tdm_error*)&tandem_go_missing[413];
+  return ((tdm_error* (*)(const tdm_dataset* dataset, const tdm_loader_options* options, tdm_loader** out))slots[413])(dataset, options, out);
 }
 
 void tdm_schema_options_init(tdm_schema_options* made, size_t struct_size) {
-  if (!slots[412]) return;
-  ((void (*)(tdm_schema_options* made, size_t struct_size))slots[412])(made, struct_size);
+  if (!slots[414]) return;
+  ((void (*)(tdm_schema_options* made, size_t struct_size))slots[414])(made, struct_size);
 }
 
 tdm_error* tdm_dataset_from_schema(const char* const* paths, size_t path_count, const tdm_schema_options* options, tdm_dataset** out) {
-  if (!slots[413]) return (tdm_error*)&tandem_go_missing[413];
-  return ((tdm_error* (*)(const char* const* paths, size_t path_count, const tdm_schema_options* options, tdm_dataset** out))slots[413])(paths, path_count, options, out);
+  if (!slots[415]) return (tdm_error*)&tandem_go_missing[415];
+  return ((tdm_error* (*)(const char* const* paths, size_t path_count, const tdm_schema_options* options, tdm_dataset** out))slots[415])(paths, path_count, options, out);
 }
 
 tdm_error* tdm_loader_add_transforms(tdm_loader* loader, const char* transforms) {
-  if (!slots[414]) return (tdm_error*)&tandem_go_missing[414];
-  return ((tdm_error* (*)(tdm_loader* loader, const char* transforms))slots[414])(loader, transforms);
+  if (!slots[416]) return (tdm_error*)&tandem_go_missing[416];
+  return ((tdm_error* (*)(tdm_loader* loader, const char* transforms))slots[416])(loader, transforms);
 }
 
 tdm_error* tdm_loader_add_step(tdm_loader* loader, tdm_error* (*step)(void* user_data, const tdm_step_batch* batch), const char* const* adds, size_t add_count, void* user_data, void (*destroy)(void* user_data)) {
-  if (!slots[415]) return (tdm_error*)&tandem_go_missing[415];
-  return ((tdm_error* (*)(tdm_loader* loader, tdm_error* (*step)(void* user_data, const tdm_step_batch* batch), const char* const* adds, size_t add_count, void* user_data, void (*destroy)(void* user_data)))slots[415])(loader, step, adds, add_count, user_data, destroy);
+  if (!slots[417]) return (tdm_error*)&tandem_go_missing[417];
+  return ((tdm_error* (*)(tdm_loader* loader, tdm_error* (*step)(void* user_data, const tdm_step_batch* batch), const char* const* adds, size_t add_count, void* user_data, void (*destroy)(void* user_data)))slots[417])(loader, step, adds, add_count, user_data, destroy);
 }
 
 void tdm_loader_statistics_init(tdm_loader_statistics* made, size_t struct_size) {
-  if (!slots[416]) return;
-  ((void (*)(tdm_loader_statistics* made, size_t struct_size))slots[416])(made, struct_size);
+  if (!slots[418]) return;
+  ((void (*)(tdm_loader_statistics* made, size_t struct_size))slots[418])(made, struct_size);
 }
 
 tdm_error* tdm_loader_get_statistics(const tdm_loader* loader, tdm_loader_statistics* out) {
-  if (!slots[417]) return (tdm_error*)&tandem_go_missing[417];
-  return ((tdm_error* (*)(const tdm_loader* loader, tdm_loader_statistics* out))slots[417])(loader, out);
+  if (!slots[419]) return (tdm_error*)&tandem_go_missing[419];
+  return ((tdm_error* (*)(const tdm_loader* loader, tdm_loader_statistics* out))slots[419])(loader, out);
 }
 
 tdm_error* tdm_loader_statistics_text(const tdm_loader* loader, tdm_string** out) {
-  if (!slots[418]) return (tdm_error*)&tandem_go_missing[418];
-  return ((tdm_error* (*)(const tdm_loader* loader, tdm_string** out))slots[418])(loader, out);
+  if (!slots[420]) return (tdm_error*)&tandem_go_missing[420];
+  return ((tdm_error* (*)(const tdm_loader* loader, tdm_string** out))slots[420])(loader, out);
 }
 
 void tdm_sampler_free(tdm_sampler* sampler) {
-  if (!slots[419]) return;
-  ((void (*)(tdm_sampler* sampler))slots[419])(sampler);
+  if (!slots[421]) return;
+  ((void (*)(tdm_sampler* sampler))slots[421])(sampler);
 }
 
 int64_t tdm_sampler_size(const tdm_sampler* sampler) {
-  if (!slots[420]) return 0;
-  return ((int64_t (*)(const tdm_sampler* sampler))slots[420])(sampler);
+  if (!slots[422]) return 0;
+  return ((int64_t (*)(const tdm_sampler* sampler))slots[422])(sampler);
 }
 
 tdm_error* tdm_sampler_samples(const tdm_sampler* sampler, uint64_t seed, int64_t epoch, int64_t first, int64_t* samples, size_t count) {
-  if (!slots[421]) return (tdm_error*)&tandem_go_missing[421];
-  return ((tdm_error* (*)(const tdm_sampler* sampler, uint64_t seed, int64_t epoch, int64_t first, int64_t* samples, size_t count))slots[421])(sampler, seed, epoch, first, samples, count);
+  if (!slots[423]) return (tdm_error*)&tandem_go_missing[423];
+  return ((tdm_error* (*)(const tdm_sampler* sampler, uint64_t seed, int64_t epoch, int64_t first, int64_t* samples, size_t count))slots[423])(sampler, seed, epoch, first, samples, count);
 }
 
 tdm_error* tdm_sampler_sequential(int64_t size, tdm_sampler** out) {
-  if (!slots[422]) return (tdm_error*)&tandem_go_missing[422];
-  return ((tdm_error* (*)(int64_t size, tdm_sampler** out))slots[422])(size, out);
+  if (!slots[424]) return (tdm_error*)&tandem_go_missing[424];
+  return ((tdm_error* (*)(int64_t size, tdm_sampler** out))slots[424])(size, out);
 }
 
 tdm_error* tdm_sampler_random(int64_t size, tdm_sampler** out) {
-  if (!slots[423]) return (tdm_error*)&tandem_go_missing[423];
-  return ((tdm_error* (*)(int64_t size, tdm_sampler** out))slots[423])(size, out);
+  if (!slots[425]) return (tdm_error*)&tandem_go_missing[425];
+  return ((tdm_error* (*)(int64_t size, tdm_sampler** out))slots[425])(size, out);
 }
 
 tdm_error* tdm_sampler_weighted(const double* weights, size_t count, int64_t positions, int32_t replacement, tdm_sampler** out) {
-  if (!slots[424]) return (tdm_error*)&tandem_go_missing[424];
-  return ((tdm_error* (*)(const double* weights, size_t count, int64_t positions, int32_t replacement, tdm_sampler** out))slots[424])(weights, count, positions, replacement, out);
+  if (!slots[426]) return (tdm_error*)&tandem_go_missing[426];
+  return ((tdm_error* (*)(const double* weights, size_t count, int64_t positions, int32_t replacement, tdm_sampler** out))slots[426])(weights, count, positions, replacement, out);
 }
 
 tdm_error* tdm_sampler_subset(const int64_t* samples, size_t count, int32_t shuffle, tdm_sampler** out) {
-  if (!slots[425]) return (tdm_error*)&tandem_go_missing[425];
-  return ((tdm_error* (*)(const int64_t* samples, size_t count, int32_t shuffle, tdm_sampler** out))slots[425])(samples, count, shuffle, out);
+  if (!slots[427]) return (tdm_error*)&tandem_go_missing[427];
+  return ((tdm_error* (*)(const int64_t* samples, size_t count, int32_t shuffle, tdm_sampler** out))slots[427])(samples, count, shuffle, out);
 }
 
 tdm_error* tdm_sampler_batches(const int64_t* samples, size_t count, int64_t batch_size, int32_t shuffle, tdm_sampler** out) {
-  if (!slots[426]) return (tdm_error*)&tandem_go_missing[426];
-  return ((tdm_error* (*)(const int64_t* samples, size_t count, int64_t batch_size, int32_t shuffle, tdm_sampler** out))slots[426])(samples, count, batch_size, shuffle, out);
+  if (!slots[428]) return (tdm_error*)&tandem_go_missing[428];
+  return ((tdm_error* (*)(const int64_t* samples, size_t count, int64_t batch_size, int32_t shuffle, tdm_sampler** out))slots[428])(samples, count, batch_size, shuffle, out);
 }
 
 tdm_error* tdm_sampler_by_length(const int64_t* lengths, size_t count, int64_t batch_size, int64_t window, tdm_sampler** out) {
-  if (!slots[427]) return (tdm_error*)&tandem_go_missing[427];
-  return ((tdm_error* (*)(const int64_t* lengths, size_t count, int64_t batch_size, int64_t window, tdm_sampler** out))slots[427])(lengths, count, batch_size, window, out);
+  if (!slots[429]) return (tdm_error*)&tandem_go_missing[429];
+  return ((tdm_error* (*)(const int64_t* lengths, size_t count, int64_t batch_size, int64_t window, tdm_sampler** out))slots[429])(lengths, count, batch_size, window, out);
 }
 
 tdm_error* tdm_sampler_distributed(const tdm_sampler* sampler, int32_t rank, int32_t world_size, tdm_sampler** out) {
-  if (!slots[428]) return (tdm_error*)&tandem_go_missing[428];
-  return ((tdm_error* (*)(const tdm_sampler* sampler, int32_t rank, int32_t world_size, tdm_sampler** out))slots[428])(sampler, rank, world_size, out);
+  if (!slots[430]) return (tdm_error*)&tandem_go_missing[430];
+  return ((tdm_error* (*)(const tdm_sampler* sampler, int32_t rank, int32_t world_size, tdm_sampler** out))slots[430])(sampler, rank, world_size, out);
 }
 
 tdm_error* tdm_sampler_create(const char* name, int64_t positions, int32_t by_epoch, tdm_error* (*list)(void* user_data, uint64_t seed, int64_t epoch, int64_t first, int64_t* samples, size_t count), void* user_data, void (*destroy)(void* user_data), tdm_sampler** out) {
-  if (!slots[429]) return (tdm_error*)&tandem_go_missing[429];
-  return ((tdm_error* (*)(const char* name, int64_t positions, int32_t by_epoch, tdm_error* (*list)(void* user_data, uint64_t seed, int64_t epoch, int64_t first, int64_t* samples, size_t count), void* user_data, void (*destroy)(void* user_data), tdm_sampler** out))slots[429])(name, positions, by_epoch, list, user_data, destroy, out);
+  if (!slots[431]) return (tdm_error*)&tandem_go_missing[431];
+  return ((tdm_error* (*)(const char* name, int64_t positions, int32_t by_epoch, tdm_error* (*list)(void* user_data, uint64_t seed, int64_t epoch, int64_t first, int64_t* samples, size_t count), void* user_data, void (*destroy)(void* user_data), tdm_sampler** out))slots[431])(name, positions, by_epoch, list, user_data, destroy, out);
 }
 
 void tdm_dynamic_loader_options_init(tdm_dynamic_loader_options* made, size_t struct_size) {
-  if (!slots[430]) return;
-  ((void (*)(tdm_dynamic_loader_options* made, size_t struct_size))slots[430])(made, struct_size);
+  if (!slots[432]) return;
+  ((void (*)(tdm_dynamic_loader_options* made, size_t struct_size))slots[432])(made, struct_size);
 }
 
 tdm_error* tdm_loader_create_dynamic(const tdm_dataset* dataset, const tdm_store* store, const tdm_dynamic_loader_options* options, const void* state, size_t state_size, const char* quarantine, tdm_loader** out) {
-  if (!slots[431]) return (tdm_error*)&tandem_go_missing[431];
-  return ((tdm_error* (*)(const tdm_dataset* dataset, const tdm_store* store, const tdm_dynamic_loader_options* options, const void* state, size_t state_size, const char* quarantine, tdm_loader** out))slots[431])(dataset, store, options, state, state_size, quarantine, out);
+  if (!slots[433]) return (tdm_error*)&tandem_go_missing[433];
+  return ((tdm_error* (*)(const tdm_dataset* dataset, const tdm_store* store, const tdm_dynamic_loader_options* options, const void* state, size_t state_size, const char* quarantine, tdm_loader** out))slots[433])(dataset, store, options, state, state_size, quarantine, out);
 }
 
 tdm_error* tdm_loader_create_replay(const tdm_dataset* dataset, const char* const* records, size_t record_count, const tdm_dynamic_loader_options* options, const void* state, size_t state_size, const char* quarantine, tdm_loader** out) {
-  if (!slots[432]) return (tdm_error*)&tandem_go_missing[432];
-  return ((tdm_error* (*)(const tdm_dataset* dataset, const char* const* records, size_t record_count, const tdm_dynamic_loader_options* options, const void* state, size_t state_size, const char* quarantine, tdm_loader** out))slots[432])(dataset, records, record_count, options, state, state_size, quarantine, out);
+  if (!slots[434]) return (tdm_error*)&tandem_go_missing[434];
+  return ((tdm_error* (*)(const tdm_dataset* dataset, const char* const* records, size_t record_count, const tdm_dynamic_loader_options* options, const void* state, size_t state_size, const char* quarantine, tdm_loader** out))slots[434])(dataset, records, record_count, options, state, state_size, quarantine, out);
 }
 
 tdm_error* tdm_loader_next_step(tdm_loader* loader, int32_t* has_step) {
-  if (!slots[433]) return (tdm_error*)&tandem_go_missing[433];
-  return ((tdm_error* (*)(tdm_loader* loader, int32_t* has_step))slots[433])(loader, has_step);
+  if (!slots[435]) return (tdm_error*)&tandem_go_missing[435];
+  return ((tdm_error* (*)(tdm_loader* loader, int32_t* has_step))slots[435])(loader, has_step);
 }
 
 tdm_error* tdm_loader_fail(tdm_loader* loader, int64_t sample, const char* reason) {
-  if (!slots[434]) return (tdm_error*)&tandem_go_missing[434];
-  return ((tdm_error* (*)(tdm_loader* loader, int64_t sample, const char* reason))slots[434])(loader, sample, reason);
+  if (!slots[436]) return (tdm_error*)&tandem_go_missing[436];
+  return ((tdm_error* (*)(tdm_loader* loader, int64_t sample, const char* reason))slots[436])(loader, sample, reason);
 }
 
 int64_t tdm_loader_current_step(const tdm_loader* loader) {
-  if (!slots[435]) return 0;
-  return ((int64_t (*)(const tdm_loader* loader))slots[435])(loader);
-}
-
-int64_t tdm_loader_step_local_count(const tdm_loader* loader) {
-  if (!slots[436]) return 0;
-  return ((int64_t (*)(const tdm_loader* loader))slots[436])(loader);
-}
-
-int64_t tdm_loader_step_global_count(const tdm_loader* loader) {
   if (!slots[437]) return 0;
   return ((int64_t (*)(const tdm_loader* loader))slots[437])(loader);
 }
 
+int64_t tdm_loader_step_local_count(const tdm_loader* loader) {
+  if (!slots[438]) return 0;
+  return ((int64_t (*)(const tdm_loader* loader))slots[438])(loader);
+}
+
+int64_t tdm_loader_step_global_count(const tdm_loader* loader) {
+  if (!slots[439]) return 0;
+  return ((int64_t (*)(const tdm_loader* loader))slots[439])(loader);
+}
+
 tdm_error* tdm_loader_get_quarantine(const tdm_loader* loader, tdm_string** out) {
-  if (!slots[438]) return (tdm_error*)&tandem_go_missing[438];
-  return ((tdm_error* (*)(const tdm_loader* loader, tdm_string** out))slots[438])(loader, out);
+  if (!slots[440]) return (tdm_error*)&tandem_go_missing[440];
+  return ((tdm_error* (*)(const tdm_loader* loader, tdm_string** out))slots[440])(loader, out);
 }
 
 tdm_error* tdm_summary_writer_create(const char* folder, const char* suffix, tdm_summary_writer** out) {
-  if (!slots[439]) return (tdm_error*)&tandem_go_missing[439];
-  return ((tdm_error* (*)(const char* folder, const char* suffix, tdm_summary_writer** out))slots[439])(folder, suffix, out);
+  if (!slots[441]) return (tdm_error*)&tandem_go_missing[441];
+  return ((tdm_error* (*)(const char* folder, const char* suffix, tdm_summary_writer** out))slots[441])(folder, suffix, out);
 }
 
 const char* tdm_summary_writer_path(const tdm_summary_writer* writer) {
-  if (!slots[440]) return 0;
-  return ((const char* (*)(const tdm_summary_writer* writer))slots[440])(writer);
+  if (!slots[442]) return 0;
+  return ((const char* (*)(const tdm_summary_writer* writer))slots[442])(writer);
 }
 
 tdm_error* tdm_summary_writer_add_scalar(tdm_summary_writer* writer, const char* tag, double value, int64_t step, double wall_time) {
-  if (!slots[441]) return (tdm_error*)&tandem_go_missing[441];
-  return ((tdm_error* (*)(tdm_summary_writer* writer, const char* tag, double value, int64_t step, double wall_time))slots[441])(writer, tag, value, step, wall_time);
+  if (!slots[443]) return (tdm_error*)&tandem_go_missing[443];
+  return ((tdm_error* (*)(tdm_summary_writer* writer, const char* tag, double value, int64_t step, double wall_time))slots[443])(writer, tag, value, step, wall_time);
 }
 
 tdm_error* tdm_summary_writer_add_histogram(tdm_summary_writer* writer, const char* tag, const tdm_tensor* values, int64_t step, double wall_time) {
-  if (!slots[442]) return (tdm_error*)&tandem_go_missing[442];
-  return ((tdm_error* (*)(tdm_summary_writer* writer, const char* tag, const tdm_tensor* values, int64_t step, double wall_time))slots[442])(writer, tag, values, step, wall_time);
+  if (!slots[444]) return (tdm_error*)&tandem_go_missing[444];
+  return ((tdm_error* (*)(tdm_summary_writer* writer, const char* tag, const tdm_tensor* values, int64_t step, double wall_time))slots[444])(writer, tag, values, step, wall_time);
 }
 
 tdm_error* tdm_summary_writer_add_image(tdm_summary_writer* writer, const char* tag, const tdm_tensor* image, tdm_image_layout layout, int64_t step, double wall_time) {
-  if (!slots[443]) return (tdm_error*)&tandem_go_missing[443];
-  return ((tdm_error* (*)(tdm_summary_writer* writer, const char* tag, const tdm_tensor* image, tdm_image_layout layout, int64_t step, double wall_time))slots[443])(writer, tag, image, layout, step, wall_time);
+  if (!slots[445]) return (tdm_error*)&tandem_go_missing[445];
+  return ((tdm_error* (*)(tdm_summary_writer* writer, const char* tag, const tdm_tensor* image, tdm_image_layout layout, int64_t step, double wall_time))slots[445])(writer, tag, image, layout, step, wall_time);
 }
 
 tdm_error* tdm_summary_writer_add_text(tdm_summary_writer* writer, const char* tag, const char* text, int64_t step, double wall_time) {
-  if (!slots[444]) return (tdm_error*)&tandem_go_missing[444];
-  return ((tdm_error* (*)(tdm_summary_writer* writer, const char* tag, const char* text, int64_t step, double wall_time))slots[444])(writer, tag, text, step, wall_time);
+  if (!slots[446]) return (tdm_error*)&tandem_go_missing[446];
+  return ((tdm_error* (*)(tdm_summary_writer* writer, const char* tag, const char* text, int64_t step, double wall_time))slots[446])(writer, tag, text, step, wall_time);
 }
 
 tdm_error* tdm_summary_writer_flush(tdm_summary_writer* writer) {
-  if (!slots[445]) return (tdm_error*)&tandem_go_missing[445];
-  return ((tdm_error* (*)(tdm_summary_writer* writer))slots[445])(writer);
+  if (!slots[447]) return (tdm_error*)&tandem_go_missing[447];
+  return ((tdm_error* (*)(tdm_summary_writer* writer))slots[447])(writer);
 }
 
 tdm_error* tdm_summary_writer_close(tdm_summary_writer* writer) {
-  if (!slots[446]) return (tdm_error*)&tandem_go_missing[446];
-  return ((tdm_error* (*)(tdm_summary_writer* writer))slots[446])(writer);
+  if (!slots[448]) return (tdm_error*)&tandem_go_missing[448];
+  return ((tdm_error* (*)(tdm_summary_writer* writer))slots[448])(writer);
 }
 
 void tdm_summary_writer_free(tdm_summary_writer* writer) {
-  if (!slots[447]) return;
-  ((void (*)(tdm_summary_writer* writer))slots[447])(writer);
+  if (!slots[449]) return;
+  ((void (*)(tdm_summary_writer* writer))slots[449])(writer);
 }

@@ -216,6 +216,8 @@ var table = map[string]string{
 	"tdm_lr_scheduler_step_metric":                  "optim.PlateauScheduler.Step",
 	"tdm_lr_scheduler_step_to":                      "optim.LRScheduler.StepTo",
 	"tdm_manual_seed":                               "ManualSeed",
+	"tdm_metrics_options":                           "dist.Metrics",
+	"tdm_metrics_report":                            "dist.Report",
 	"tdm_mode_enter_anomaly":                        "DetectAnomaly",
 	"tdm_mode_enter_autocast":                       "Autocast",
 	"tdm_mode_enter_checkpoint":                     "Checkpoint",

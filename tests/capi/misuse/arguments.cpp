@@ -287,6 +287,8 @@ void* Arguments::struct_for(const Parameter& parameter) {
     fill(tdm_grad_scaler_state TDM_GRAD_SCALER_STATE_INIT);
   } else if (type == "tdm_elastic_options") {
     fill(tdm_elastic_options TDM_ELASTIC_OPTIONS_INIT);
+  } else if (type == "tdm_metrics_options") {
+    fill(tdm_metrics_options TDM_METRICS_OPTIONS_INIT);
   } else if (type == "tdm_checkpoint_selection") {
     fill(tdm_checkpoint_selection TDM_CHECKPOINT_SELECTION_INIT);
   } else if (type == "tdm_cuda_settings") {

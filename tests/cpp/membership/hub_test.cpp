@@ -250,5 +250,46 @@ TEST_F(Keeper, AnAgentAndTheKeeperUnderstandEachOther) {
   for (const Event& event : hub.take_events()) EXPECT_NE(event.kind, Event::Kind::kStop);  // the others train
 }
 
+TEST_F(Keeper, HasWhatOtherNodesSayOfTheirRanks) {
+  Hub& hub = begin(2, 2);
+  auto other = std::make_unique<Node>(Link(new_connection()), arrival(), "10.0.0.1:29400", seconds(10), now_);
+  serve();
+  other->serve(now_, false);
+  ASSERT_TRUE(other->begun());
+  EXPECT_TRUE(hub.gathers());
+  EXPECT_FALSE(other->gathers());
+  EXPECT_FALSE(hub.has_reports());
+  other->report({"one", "two"});
+  serve();
+  EXPECT_THAT(hub.reports(), ::testing::ElementsAre("one", "two"));
+  other->report({"three"});
+  serve();
+  EXPECT_THAT(hub.reports(), ::testing::ElementsAre("three")) << "in the place of those before";
+  // More than anybody has to say is not kept.
+  other->report(std::vector<std::string>(1000, "x"));
+  for (int i = 0; i < 20; ++i) {
+    other->serve(now_, false);
+    serve();
+  }
+  EXPECT_LE(hub.reports().size(), 256u);
+  other.reset();
+  serve();
+  EXPECT_FALSE(hub.has_reports()) << "it is lost";
+}
+
+TEST_F(Keeper, IsToldNothingMoreOfRanksWhileItReadsNothing) {
+  begin(2, 2);
+  Node other(Link(new_connection()), arrival(), "10.0.0.1:29400", seconds(10), now_);
+  serve();
+  other.serve(now_, false);
+  ASSERT_TRUE(other.begun());
+  std::vector<pollfd> polled;
+  // Without a bound on what waits the connection would be broken after 64 MiB.
+  for (int i = 0; i < 2000; ++i) other.report({std::string(100000, 'x')});
+  other.add_polled(&polled);
+  ASSERT_EQ(polled.size(), 1u) << "the connection is there";
+  EXPECT_TRUE(other.lost().empty());
+}
+
 }  // namespace
 }  // namespace tandem::membership

@@ -13,6 +13,7 @@
 #include "elastic/session/commits.h"
 #include "elastic/session/parameter_check.h"
 #include "membership/agent_client.h"
+#include "metrics/reporter.h"
 #include "tandem/elastic.h"
 #include "tandem/launch_place.h"
 #include "tandem/runtime.h"
@@ -429,6 +430,7 @@ Session::Next Session::step() {
   group();
   parts.write_checkpoint();
   ++parts.steps;
+  metrics::Reporter::of_process().step(parts.steps);
   Next next = Next::kGoOn;
   if (parts.agent) {
     switch (parts.agent->completed(parts.steps)) {

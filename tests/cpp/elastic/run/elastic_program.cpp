@@ -9,6 +9,7 @@
 #include <tandem/ddp.h>
 #include <tandem/elastic.h>
 #include <tandem/loader.h>
+#include <tandem/metrics.h>
 #include <tandem/optim.h>
 #include <tandem/runtime.h>
 #include <torch/torch.h>
@@ -198,6 +199,7 @@ int train() {
           if (context.rank() == 0) note(context.steps() + 1);
           std::this_thread::sleep_for(pause);
           context.describe("at batch " + std::to_string(batch->number));
+          tandem::report_metrics({.epoch = loader.current_epoch() + 1, .samples = output.size(0), .loss = error.item<double>()});
           context.step();
           std::ofstream(folder + "/trains") << context.steps() << std::endl;
           harm("step", context);
