@@ -26,6 +26,8 @@ class Console {
   void overwritten(int stream, std::string_view prefix, std::string_view text);
   // What stands on the unfinished line of `stream` by now; "" for nothing. Shown on terminals only.
   void unfinished(int stream, std::string_view prefix, std::string_view text);
+  // Whether no other stream has an unfinished line there.
+  bool is_free_for(int stream) const { return open_stream_ == kNobody || open_stream_ == stream; }
   // Ends an unfinished line.
   void finish();
 

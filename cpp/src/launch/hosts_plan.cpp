@@ -3,6 +3,7 @@
 #include <ifaddrs.h>
 #include <netdb.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cctype>
@@ -121,6 +122,15 @@ std::string new_run_id() {
   return text;
 }
 
+// What the agent that keeps the membership is told of how it shows the job. It has no terminal.
+std::vector<std::string> metrics_flags_of(const RunFlags& flags) {
+  const std::string progress = !flags.progress.empty() ? flags.progress : isatty(STDERR_FILENO) ? "10" : "0";
+  std::vector<std::string> words = {"--progress=" + progress, "--metrics-addr=" + flags.launch.metrics_addr};
+  if (!flags.metrics_port.empty()) words.push_back("--metrics-port=" + flags.metrics_port);
+  if (!flags.launch.summary_dir.empty()) words.push_back("--summary-dir=" + flags.launch.summary_dir);
+  return words;
+}
+
 std::pair<std::string, std::string> export_of(const std::string& text) {
   const std::size_t equals = text.find('=');
   const std::string name = text.substr(0, equals);
@@ -183,6 +193,7 @@ std::optional<HostsPlan> plan_for_hosts(const RunFlags& flags) {
   plan.run_id = flags.launch.run_id == kNoRunId ? new_run_id() : flags.launch.run_id;
   plan.configuration = flags.rdzv_conf;
   plan.ranks = flags.nproc_per_node.empty() ? "1" : flags.nproc_per_node;
+  plan.metrics_flags = metrics_flags_of(flags);
   for (const std::string& one : said.exports) plan.exports.push_back(export_of(one));
   plan.remote_tool =
       said.remote_tool.empty() ? std::filesystem::read_symlink("/proc/self/exe").string() : said.remote_tool;
@@ -199,13 +210,15 @@ void settle(HostsPlan& plan, std::vector<Host> hosts) {
 const std::vector<std::string>& flags_of_hosts() {
   static const std::vector<std::string> names = {
       "--hosts",          "--hostfile", "--host-discovery-script", "--export",        "--remote-tandem", "--ssh-args",
-      "--nproc-per-node", "--nnodes",   "--rdzv-backend",          "--rdzv-endpoint", "--rdzv-conf",     "--rdzv-id"};
+      "--nproc-per-node", "--nnodes",   "--rdzv-backend",          "--rdzv-endpoint", "--rdzv-conf",     "--rdzv-id",
+      "--progress",       "--metrics-port", "--metrics-addr",      "--summary-dir"};
   return names;
 }
 
 std::vector<std::string> agent_flags(const HostsPlan& plan, const Host& host, int node) {
   const std::string ranks = host.slots > 0 ? std::to_string(host.slots) : plan.ranks;
   std::vector<std::string> flags = {"--agent=1", "--nproc-per-node=" + ranks, "--rdzv-id=" + plan.run_id};
+  if (node == 0) flags.insert(flags.end(), plan.metrics_flags.begin(), plan.metrics_flags.end());
   if (plan.most == 1) {
     flags.push_back("--standalone");
     return flags;

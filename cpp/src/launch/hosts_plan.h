@@ -21,6 +21,7 @@ struct HostsPlan {
   std::string configuration;  // --rdzv-conf
   std::string ranks;          // --nproc-per-node of hosts that name no slots
   std::vector<std::pair<std::string, std::string>> exports;
+  std::vector<std::string> metrics_flags;  // of the first host's agent
   std::string remote_tool;  // its path on other machines
   std::vector<std::string> ssh;
 };

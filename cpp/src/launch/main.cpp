@@ -13,6 +13,7 @@
 #include "launch/failure.h"
 #include "launch/run_command.h"
 #include "launch/tool_pages.h"
+#include "launch/top_command.h"
 #include "trace/tool/trace_commands.h"
 
 int main(int argc, char** argv) {
@@ -25,6 +26,7 @@ int main(int argc, char** argv) {
       arguments = tandem::launch::take_agent_setup(STDIN_FILENO);
     }
     tandem::launch::add_run_command(app, &exit_code, arguments);
+    tandem::launch::add_top_command(app);
     tandem::add_record_commands(app);
     tandem::add_trace_commands(app);
     tandem::doctor::add_doctor_command(app, TANDEM_VERSION, &exit_code);

@@ -64,6 +64,10 @@ struct LaunchOptions {
   std::vector<std::vector<int>> cpus;    // of each worker; empty: all
   bool owns_cpus = false;                // each worker: no other one has them
   std::vector<std::string> environment;  // "NAME=value", set in every worker
+  std::optional<double> progress;  // seconds between lines of how ranks get on; 0: none. Unset: on a terminal alone
+  std::optional<int> metrics_port;       // for Prometheus; 0: a free one
+  std::string metrics_addr = "127.0.0.1";
+  std::string summary_dir;               // of TensorBoard's files about the ranks; empty: none
   std::string executable;                // found and executable
   std::vector<std::string> arguments;    // from argv[0] on
 

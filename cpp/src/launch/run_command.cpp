@@ -136,6 +136,11 @@ void add_run_command(CLI::App& app, int* exit_code, std::vector<std::string> arg
         "what goes to the logs alone: 1 stdout, 2 stderr, 3 both; 0:1,2:3 by local rank [0]");
   value("-t,--tee", flags->output.tee, "what goes to the logs and is shown, in the same way [0]");
   value("--local-ranks-filter", flags->output.local_ranks_filter, "show the output of these alone, 0,2 [all]");
+  value("--progress", flags->progress,
+        "seconds between lines of how ranks get on, of programs that report it; 0: none [1 on a terminal, where one line is rewritten; else 0]");
+  value("--metrics-port", flags->metrics_port, "serve how ranks get on at this port, for Prometheus and tandem top; 0: a free one [none]");
+  value("--metrics-addr", flags->launch.metrics_addr, "at this address; whoever reaches it may read it [127.0.0.1]");
+  value("--summary-dir", flags->launch.summary_dir, "write how ranks get on to a file in this folder, for TensorBoard [none]");
   value("--bind-to", flags->bind_to, "core: each rank computes on cores of its own; none [none]");
   value("--numa-binding", flags->numa_binding,
         "each rank runs near its GPU, or without GPUs as its number says: node (all CPUs of that NUMA node), socket, exclusive (cores "

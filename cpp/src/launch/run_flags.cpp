@@ -39,6 +39,14 @@ int process_count(const std::string& text) {
   return whole_number(text, "--nproc-per-node (-n)", 1, 65536);
 }
 
+// From 0 to what a clock can hold.
+double interval_of(const std::string& text, const std::string& flag) {
+  char* end = nullptr;
+  const double seconds = std::strtod(text.c_str(), &end);
+  if (*end || !(seconds >= 0 && seconds <= 1e7)) throw Failure(flag + " is " + text + ", but has to be a number of seconds from 0 to 10000000");
+  return seconds;
+}
+
 void check_interval(const std::string& text) {
   char* end = nullptr;
   const double seconds = std::strtod(text.c_str(), &end);
@@ -145,6 +153,8 @@ LaunchOptions resolve(RunFlags& flags, const std::vector<std::string>& command) 
     if (!(seconds >= 0 && seconds <= 1e7)) throw Failure(std::string(name) + " has to be a number of seconds from 0 to 10000000");
   }
   check_interval(flags.monitor_interval);
+  if (!flags.metrics_port.empty()) launch.metrics_port = whole_number(flags.metrics_port, "--metrics-port", 0, 65535);
+  if (!flags.progress.empty()) launch.progress = interval_of(flags.progress, "--progress");
   launch.ending_signals = signals_of(flags.signals_to_handle);
   flags.output.keeps_all = !launch.log_dir.empty();
   launch.output = choose_output(flags.output, launch.processes());

@@ -40,6 +40,8 @@ struct RunFlags {
   std::string min_ranks = "1";
   std::string spares = "0";
   std::string monitor_interval;
+  std::string progress;
+  std::string metrics_port;
   std::string signals_to_handle = "SIGTERM,SIGINT,SIGHUP,SIGQUIT";
   OutputFlags output;
   HostFlags hosts;

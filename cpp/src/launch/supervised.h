@@ -2,20 +2,29 @@
 #pragma once
 
 #include <fcntl.h>
+#include <signal.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <chrono>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <iterator>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <system_error>
+#include <vector>
 
 #include "base/descriptor.h"
+#include "launch/consoles.h"
 #include "launch/failure.h"
 #include "launch/failure_report.h"
+#include "launch/options.h"
+#include "launch/process_tree.h"
+#include "launch/worker.h"
 #include "launch/worker_stream.h"
 #include "membership/coordinator.h"
 
@@ -46,6 +55,22 @@ inline std::string prefix_of(int rank, bool coloured) {
   return "\x1b[" + std::to_string(kColours[rank % std::size(kColours)]) + "m" + text + "\x1b[m ";
 }
 
+inline void signal_groups(const std::vector<Worker>& workers, int signal) {
+  for (const Worker& worker : workers) {
+    if (worker.running) kill(-worker.ended.pid, signal);
+  }
+}
+
+// Each process once: the workers' groups, and what left them or outlived its worker.
+inline void signal_all(const std::vector<Worker>& workers, int signal) {
+  std::set<pid_t> groups;
+  for (const Worker& worker : workers) {
+    if (worker.running) groups.insert(worker.ended.pid);
+  }
+  signal_groups(workers, signal);
+  signal_descendants(signal, [&](const Process& process) { return groups.count(getpgid(process.pid)) != 0; });
+}
+
 inline double now_seconds() {
   return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
 }
@@ -61,6 +86,19 @@ inline Descriptor log_file(const std::string& folder, const char* name) {
   Descriptor file = open_file(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0644);
   if (!file.valid()) throw Failure("cannot write " + path + ": " + std::strerror(errno));
   return file;
+}
+
+// What the worker writes, to where `options` say that it goes.
+inline void carry_output(Worker& worker, WorkerProcess& process, const LaunchOptions& options, Consoles& consoles, int number) {
+  const OutputChoice choice = options.output.at(static_cast<std::size_t>(worker.slot));
+  const auto stream = [&](int of, Descriptor source, Console& console, bool shows, bool keeps, const char* name) {
+    const bool coloured = console.terminal() && !std::getenv("NO_COLOR");
+    return std::make_unique<WorkerStream>(2 * number + of, std::move(source), keeps ? log_file(worker.folder, name) : Descriptor(),
+                                          options.prefix ? prefix_of(worker.ended.rank, coloured) : "",
+                                          shows ? &console : nullptr);
+  };
+  worker.out = stream(0, std::move(process.out), consoles.out, choice.shows_out, choice.keeps_out, "stdout.log");
+  worker.err = stream(1, std::move(process.err), consoles.err(), choice.shows_err, choice.keeps_err, "stderr.log");
 }
 
 }  // namespace tandem::launch

@@ -13,7 +13,6 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
-#include <set>
 #include <utility>
 
 #include "base/descriptor.h"
@@ -25,6 +24,7 @@
 #include "launch/failure.h"
 #include "launch/failure_report.h"
 #include "launch/hung_workers.h"
+#include "launch/job_metrics.h"
 #include "launch/meeting.h"
 #include "launch/process_tree.h"
 #include "launch/supervised.h"
@@ -32,6 +32,7 @@
 #include "launch/worker_stream.h"
 #include "membership/membership.h"
 #include "membership/stack_answer.h"
+#include "metrics/page.h"
 
 namespace tandem::launch {
 namespace {
@@ -47,11 +48,12 @@ constexpr milliseconds kDisconnected{1000};
 class Supervisor {
  public:
   Supervisor(const LaunchOptions& options, membership::Membership& membership, const Signals& signals, Consoles& consoles,
-             int attempt, int replaced, const std::string& folder, Descriptor& lifeline, int master_port)
+             JobMetrics& metrics, int attempt, int replaced, const std::string& folder, Descriptor& lifeline, int master_port)
       : options_(options),
         membership_(membership),
         signals_(signals),
         consoles_(consoles),
+        metrics_(metrics),
         attempt_(attempt),
         replaced_(replaced),
         folder_(folder),
@@ -111,6 +113,7 @@ class Supervisor {
     auto variables = worker_variables(options_, attempt_ + again, slot, master_port_, worker.error_file);
     variables[membership::kAgentVariable] = server() ? server()->path() : "";
     variables[membership::kMemberVariable] = std::to_string(worker.member);
+    variables[metrics::kMetricsVariable] = metrics_.path();
     variables[membership::kStacksVariable] = std::filesystem::absolute(worker.answers()).string();
     const auto environment = merged_environment(variables);
     const bool keeps_stdin = slot == 0 && !options_.is_agent && !isatty(STDIN_FILENO);
@@ -118,18 +121,10 @@ class Supervisor {
                                           options_.cpus.empty() ? std::vector<int>() : options_.cpus[slot]},
                                          signals_);
     worker.ended.pid = process.pid;
-    const OutputChoice choice = options_.output.at(static_cast<std::size_t>(slot));
-    const int stream_number = 2 * static_cast<int>(workers_.size());
-    auto stream = [&](int number, Descriptor source, Console& console, bool shows, Descriptor log) {
-      const bool coloured = console.terminal() && !std::getenv("NO_COLOR");
-      return std::make_unique<WorkerStream>(stream_number + number, std::move(source), std::move(log),
-                                            options_.prefix ? prefix_of(worker.ended.rank, coloured) : "",
-                                            shows ? &console : nullptr);
-    };
-    const auto log = [&](bool keeps, const char* name) { return keeps ? log_file(folder, name) : Descriptor(); };
-    worker.out = stream(0, std::move(process.out), out_, choice.shows_out, log(choice.keeps_out, "stdout.log"));
-    worker.err = stream(1, std::move(process.err), err_, choice.shows_err, log(choice.keeps_err, "stderr.log"));
+    carry_output(worker, process, options_, consoles_, static_cast<int>(workers_.size()));
     membership_.started(worker.member, slot);
+    const bool has_place = slot < options_.nproc_per_node && membership_.epoch() == 0;
+    metrics_.started(worker.member, worker.ended.pid, has_place ? worker.ended.rank : -1, again > 0);
     workers_.push_back(std::move(worker));
     // The first worker shows whether the program runs at all, before there is a second.
     if (const int reason = wait_for_exec(process)) {
@@ -157,6 +152,7 @@ class Supervisor {
     const std::size_t of_workers = polled.size();
     if (auto* server = this->server()) server->add_polled(&polled);
     membership_.add_polled(&polled);
+    metrics_.add_polled(&polled);
     hung_.add_polled(&polled);
     poll(polled.data(), polled.size(), timeout());
     polled.resize(of_workers);
@@ -182,6 +178,7 @@ class Supervisor {
     }
     for (const int signal : Signals::read(signal_fd_.get())) on_signal(signal);
     serve_workers();
+    metrics_.serve(Clock::now(), membership_);
     if (phase_ == Phase::kDraining && !read_any && all_read(polled)) finish();
   }
 
@@ -200,6 +197,7 @@ class Supervisor {
     }
     if (phase_ == Phase::kKilling) return static_cast<int>(kSweepEvery.count());
     Clock::time_point next = std::min(deadline_, hung_.deadline().value_or(Clock::time_point::max()));
+    next = std::min(next, metrics_.deadline().value_or(Clock::time_point::max()));
     if (!suspended_ || options_.meets) next = std::min(next, membership_.deadline().value_or(Clock::time_point::max()));
     for (const Worker& worker : workers_) {
       if (worker.running && worker.disconnected_at) next = std::min(next, *worker.disconnected_at + disconnected_limit(worker));
@@ -213,7 +211,7 @@ class Supervisor {
     if (signal == SIGCHLD) return;
     if (signal == SIGTSTP || signal == SIGCONT) suspended_ = signal == SIGTSTP;  // then nobody can give a sign of life
     if (std::ranges::find(options_.ending_signals, signal) == options_.ending_signals.end()) {
-      signal_groups(signal == SIGTSTP ? SIGSTOP : signal);
+      signal_groups(workers_, signal == SIGTSTP ? SIGSTOP : signal);
       return;
     }
     if (phase_ >= Phase::kDraining && !signalled_ && options_.meets && !membership_.may_end(Clock::now())) {
@@ -306,6 +304,7 @@ class Supervisor {
     }
     for (const auto& [member, message] : membership_.take_messages()) {
       if (server()) server()->send(member, message);
+      metrics_.told(member, message);
     }
     for (const membership::Event& event : membership_.take_events()) {
       switch (event.kind) {
@@ -395,30 +394,14 @@ class Supervisor {
 
   // ----------------------------------------------------------------------------------------------------- ending
 
-  void signal_groups(int signal) {
-    for (const Worker& worker : workers_) {
-      if (worker.running) kill(-worker.ended.pid, signal);
-    }
-  }
-
-  // Each process once: the workers' groups, and what left them or outlived its worker.
-  void signal_all(int signal) {
-    std::set<pid_t> groups;
-    for (const Worker& worker : workers_) {
-      if (worker.running) groups.insert(worker.ended.pid);
-    }
-    signal_groups(signal);
-    signal_descendants(signal, [&](const Process& process) { return groups.count(getpgid(process.pid)) != 0; });
-  }
-
   void stop(int signal, int exit_code) {
     if (phase_ != Phase::kRunning) return;
     phase_ = Phase::kStopping;
     exit_code_ = exit_code;
     deadline_ =
         Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(options_.grace));
-    signal_all(signal);
-    signal_all(SIGCONT);  // a stopped process must wake to take the signal
+    signal_all(workers_, signal);
+    signal_all(workers_, SIGCONT);  // a stopped process must wake to take the signal
   }
 
   void kill_now() {
@@ -429,7 +412,7 @@ class Supervisor {
       give_up_ = Clock::now() + kKillPatience;
     }
     deadline_ = Clock::now() + kSweepEvery;
-    signal_all(SIGKILL);
+    signal_all(workers_, SIGKILL);
   }
 
   void reap() {
@@ -464,6 +447,7 @@ class Supervisor {
 
   void on_end(Worker& worker, int status) {
     worker.running = false;
+    metrics_.ended(worker.member, membership_);
     worker.ended.status = status;
     worker.ended.ended_at = now_seconds();
     worker.ended.ended_by_itself = phase_ == Phase::kRunning;
@@ -520,6 +504,7 @@ class Supervisor {
       ended.back().report = read_error_file(worker.error_file);
       ended.back().last_lines = worker.err->last_lines();
     }
+    metrics_.finish();
     const EndedWorker* first = failure_ ? first_failure(ended) : nullptr;
     if (first) {
       consoles_.say(describe_failures(ended, *first, ended.size() == 1 && options_.nnodes == 1 && options_.output[0].shows_err));
@@ -544,6 +529,7 @@ class Supervisor {
   membership::Membership& membership_;
   const Signals& signals_;
   Consoles& consoles_;
+  JobMetrics& metrics_;
   int attempt_;
   int replaced_;
   std::string folder_;
@@ -577,10 +563,18 @@ int supervise(const LaunchOptions& asked, const Signals& signals, const PortRese
   std::unique_ptr<membership::Membership> membership;
   if (options.meets) membership = meet_nodes(options, port->port(), signals, lifeline);
   Consoles consoles;  // what the reader has not taken at an attempt's end is written in the next
+  std::optional<JobMetrics> metrics;
+  try {
+    metrics.emplace(options, run_folder, consoles);
+  } catch (const Failure& failure) {
+    if (options.meets) say_farewell(*membership, failure);
+    throw;
+  }
   int replaced = 0;
   for (int attempt = 0;; ++attempt) {
+    if (attempt > 0) metrics->start_again();
     if (!options.meets) membership = membership_alone(options);
-    Supervisor supervisor(options, *membership, signals, consoles, attempt, replaced,
+    Supervisor supervisor(options, *membership, signals, consoles, *metrics, attempt, replaced,
                           run_folder + "/attempt_" + std::to_string(attempt), lifeline,
                           port && !options.meets ? port->port() : options.master_port);
     try {

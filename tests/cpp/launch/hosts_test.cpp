@@ -220,11 +220,17 @@ TEST(HostsPlan, SaysHowAgentsMeet) {
   more.rdzv_conf = "join_timeout=3";
   more.launch.run_id = "mine";
   more.nproc_per_node = "auto";
+  more.metrics_port = "9400";
+  more.launch.summary_dir = "runs";
   const auto some = plan_for_hosts(more);
   EXPECT_EQ(some->hosts.size(), 2u);
   EXPECT_THAT(agent_flags(*some, some->hosts[1], 1),
               AllOf(Contains("--nnodes=1:2"), Contains("--rdzv-endpoint=there:7"), Contains("--rdzv-id=mine"),
                     Contains("--rdzv-conf=join_timeout=3,is_host=0"), Contains("--nproc-per-node=auto")));
+  // What shows the job is of one agent, which has the ranks of all.
+  EXPECT_THAT(agent_flags(*some, some->hosts[0], 0), AllOf(Contains("--metrics-port=9400"), Contains("--summary-dir=runs"), Contains("--progress=0")));
+  EXPECT_THAT(agent_flags(*some, some->hosts[1], 1), Not(Contains(testing::AnyOf(HasSubstr("metrics"), HasSubstr("summary"), HasSubstr("progress")))));
+  for (const char* flag : {"--metrics-port", "--metrics-addr", "--summary-dir", "--progress"}) EXPECT_THAT(flags_of_hosts(), Contains(flag));
   const auto one = plan_for_hosts(flags_for("localhost:2"));
   EXPECT_THAT(agent_flags(*one, one->hosts[0], 0),
               AllOf(Contains("--standalone"), Contains("--nproc-per-node=2"), Not(Contains(HasSubstr("rdzv-end")))));
