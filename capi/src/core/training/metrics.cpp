@@ -1,5 +1,6 @@
 #include "tandem/metrics.h"
 
+#include "core/call/guard.h"
 #include "core/call/options.h"
 
 using namespace tandem::capi;
