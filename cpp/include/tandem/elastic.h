@@ -81,7 +81,9 @@ struct Options {
   std::int64_t commit_every = 10;
   // A folder, which all ranks see: where nobody is left who has a commit, training goes on from its newest checkpoint.
   std::string checkpoints = "";
-  std::int64_t checkpoint_every = 0;  // steps, a multiple of commit_every; 0: none are written
+  // Steps, a multiple of commit_every; 0: none are written. One that the disk refuses (kIo, kNotFound) is told on stderr, and training
+  // goes on; it is an error of Session::done() where training is over with it.
+  std::int64_t checkpoint_every = 0;
   std::size_t checkpoints_kept = 3;
   // With it, random numbers of LibTorch's generators for the CPU and for group.device are those of (seed, step, rank) in
   // each step, so that a step that is made again draws what it drew before, whoever makes it.
@@ -143,7 +145,7 @@ class TANDEM_API Session {
   // Whether training failed because the epoch ended, or its group failed, so that meet() is next. Waits a moment for
   // what the launcher has to say, since a lost rank may show here first, as whatever was under way.
   bool has_ended();
-  // Training has come to its end.
+  // Training has come to its end. Errors: those of the last checkpoint.
   void done();
   // This rank wants to leave (its machine is about to go): step() says kLeave soon. From any thread.
   void leave();

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstdio>
 #include <mutex>
 #include <utility>
 
@@ -55,6 +56,11 @@ bool is_of_a_peer(const Error& error) {
          error.code() == ErrorCode::kAborted;
 }
 
+// Of the disk, which may have room, or be back, when the next checkpoint is due.
+bool is_of_storage(const Error& error) {
+  return error.code() == ErrorCode::kIo || error.code() == ErrorCode::kNotFound;
+}
+
 void check_content(const CheckpointContent& content) {
   for (const auto& [section, own] : content.own) {
     for (const OwnTensor& each : own) {
@@ -92,6 +98,9 @@ struct Session::Parts {
   void drop_group();
   void start_step();
   void write_checkpoint();
+  void open_folder();
+  void settle_checkpoint(bool closes = false);
+  void tell(const std::string& text) const;
   void check_parameters(const CheckpointContent& content);
 
   const Options options;
@@ -106,6 +115,7 @@ struct Session::Parts {
   std::string failure;       // why the last epoch ended for this rank
   std::string put_out;       // who has other parameters than this rank and most others
   bool is_wrong = false;     // this rank has, or nobody can say
+  bool is_final = false;     // what failed, on all ranks alike
   int fruitless = 0;
   std::unique_ptr<CheckpointFolder> closing;  // whose save was aborted, and may not have ended yet
   bool checkpoint_due = false;  // of the last commit
@@ -196,16 +206,40 @@ const Checkpoint& Session::committed() const {
 // In the step after the commit, whose copy is there by then, on all ranks alike.
 void Session::Parts::write_checkpoint() {
   if (!std::exchange(checkpoint_due, false)) return;
-  if (!folder) {
-    folder = std::make_unique<CheckpointFolder>(options.checkpoints,
-                                                CheckpointOptions{options.checkpoints_kept, group, [this, of = epoch] {
-                                                  return !agent || agent->permits(of);
-                                                }});
-  }
+  settle_checkpoint();
+  open_folder();
   const Commit& last = commits.last();
   CheckpointContent content = last.content;
   content.own.clear();  // it is of this process, and ranks change
   folder->save_async(last.step, content);
+}
+
+void Session::Parts::open_folder() {
+  if (folder) return;
+  folder = std::make_unique<CheckpointFolder>(options.checkpoints,
+                                              CheckpointOptions{options.checkpoints_kept, group, [this, of = epoch] {
+                                                return !agent || agent->permits(of);
+                                              }});
+}
+
+// Waits for the save before. A disk that is full, or fails, ends no training: all ranks get that error, and one says it.
+void Session::Parts::settle_checkpoint(bool closes) {
+  if (!folder) return;
+  try {
+    if (closes) {
+      folder->close();
+    } else {
+      folder->wait();
+    }
+  } catch (const Error& error) {
+    if (!is_of_storage(error)) throw;
+    tell(error.what() + std::string("; training goes on, and writes the next one when it is due: make room there, or look after that disk"));
+  }
+}
+
+// One line for people, of all ranks together.
+void Session::Parts::tell(const std::string& text) const {
+  if (!group || group->rank() == 0) std::fprintf(stderr, "tandem: %s\n", text.c_str());
 }
 
 // ---------------------------------------------------------------------------------------------------------- epochs
@@ -382,13 +416,16 @@ bool Session::Parts::resume() {
   for (const auto& [section, tensors] : commits.last().content.replicated) content.replicated[section];
   commits.forget_steps();
   commits.take(content, newest->step);
+  for (const std::string& why : newest->refused) {
+    tell("the checkpoint " + why + "; training goes on from that of step " + std::to_string(newest->step) + " in " + options.checkpoints);
+  }
   return true;
 }
 
 // Once training stopped in order: a checkpoint that is being written is one.
 void Session::Parts::close_group() {
   write_checkpoint();
-  if (folder) folder->close();
+  settle_checkpoint(/*closes=*/true);
   folder.reset();
   const auto last = take_group();
   if (last) last->close();
@@ -455,7 +492,7 @@ Session::Next Session::step() {
 
 bool Session::has_ended() {
   Parts& parts = *parts_;
-  if (!parts.agent || !parts.group || parts.is_aborted() || parts.is_wrong) return false;
+  if (!parts.agent || !parts.group || parts.is_aborted() || parts.is_wrong || parts.is_final) return false;
   if (!parts.put_out.empty()) {
     parts.failure = std::exchange(parts.put_out, "");
     return true;
@@ -472,7 +509,12 @@ bool Session::has_ended() {
 
 void Session::done() {
   if (parts_->group) parts_->write_checkpoint();
-  if (parts_->folder) parts_->folder->close();
+  try {
+    if (parts_->folder) parts_->folder->close();
+  } catch (const Error& error) {
+    parts_->is_final = is_of_storage(error);  // no later one makes up for it
+    throw;
+  }
   parts_->folder.reset();
   if (parts_->agent) parts_->agent->done();
 }
