@@ -15,6 +15,7 @@
 #include <torch/torch.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -34,9 +35,11 @@ class Points : public tandem::Dataset {
  public:
   std::int64_t size() const override { return kSamples; }
   std::vector<at::Tensor> get(std::int64_t i) override {
+    if (i == bad) throw tandem::Error(tandem::ErrorCode::kDataLoss, "its bytes are damaged");
     const at::Tensor place = torch::arange(4, torch::kDouble) + static_cast<double>(i);
     return {torch::sin(place), torch::cos(place.sum()).reshape({1})};
   }
+  std::int64_t bad = -1;
 };
 
 struct NetImpl : torch::nn::Module {
@@ -56,6 +59,7 @@ std::map<std::string, std::string> settings;
 std::string folder;
 std::string member;
 at::Tensor weight;  // one parameter
+tandem::elastic::Context* now = nullptr;  // in this epoch of the membership
 
 std::string setting(const std::string& name, const std::string& otherwise) {
   const auto found = settings.find(name);
@@ -119,11 +123,22 @@ void harm(const std::string& where, tandem::elastic::Context& context) {
   }
 }
 
-void note(std::int64_t step) {
-  const std::string line = std::to_string(step) + "\n";
-  const int file = open((folder + "/steps").c_str(), O_CREAT | O_APPEND | O_WRONLY, 0644);
+void append_line(const std::string& name, const std::string& text) {
+  const std::string line = text + "\n";
+  const int file = open((folder + "/" + name).c_str(), O_CREAT | O_APPEND | O_WRONLY, 0644);
   if (write(file, line.data(), line.size()) < 0) std::abort();
   close(file);
+}
+
+void note_samples(const tandem::LoadedBatch& batch, tandem::elastic::Context& context) {
+  std::string line = std::to_string(context.epoch()) + " " + std::to_string(context.steps() + 1);
+  for (const std::int64_t sample : batch.samples) line += " " + std::to_string(sample);
+  append_line("samples." + member, line);
+  const bool has_bad = std::ranges::find(batch.samples, number("BAD_SAMPLE", -1)) != batch.samples.end();
+  if (has_bad && setting("BAD", "") == "crash") {
+    signal(SIGSEGV, SIG_DFL);
+    raise(SIGSEGV);
+  }
 }
 
 // DEVICE=cuda: all ranks share one GPU. NCCL takes two of one machine there only where each says that it is another.
@@ -148,8 +163,13 @@ int train() {
   const auto scheduler = tandem::optim::make_lr_scheduler("StepLR", optimizer, {{"step_size", 7}, {"gamma", 0.8}});
   std::string place;  // in the data
   const auto points = std::make_shared<Points>();
+  if (setting("BAD", "") != "crash") points->bad = number("BAD_SAMPLE", -1);
   tandem::elastic::State state;
   state.module("model", *net).optimizer("optimizer", *optimizer).scheduler("scheduler", *scheduler).value("data", place);
+  // Asked for in the midst of a commit.
+  state.value("harm", [] { if (now) harm("commit", *now); return std::string(); }, [](const std::string&) {});
+  const at::Tensor pad = torch::ones({number("PAD", 0), 1 << 18});
+  if (pad.numel() > 0) state.tensors("pad", [&] { return tandem::NamedTensors{{"pad", pad}}; });
 
   tandem::elastic::Options options;
   options.group.backend = setting("BACKEND", "gloo");
@@ -167,9 +187,11 @@ int train() {
   const auto outcome = tandem::elastic::run(
       state,
       [&](tandem::elastic::Context& context) {
+        now = &context;
         harm("begin", context);
         tandem::DataParallelOptions parallel;
         parallel.gradient_as_bucket_view = true;
+        parallel.find_unused_parameters = setting("BUCKETS", "") == "stay";  // Gloo's order of additions follows from them
         tandem::DistributedDataParallel<Net> model(net, context.group(), parallel);
         tandem::LoaderOptions wanted;
         wanted.batch_size = kBatch;
@@ -184,10 +206,11 @@ int train() {
             loader.start_epoch(loader.current_epoch());
             batch = loader.next();
           }
+          note_samples(*batch, context);
           harm("forward", context);
           if (setting("SLOW", "") == member) std::this_thread::sleep_for(std::chrono::milliseconds(200));
           const at::Tensor output = model.forward((*batch)[0].to(device));
-        const auto error = torch::mse_loss(output, (*batch)[1].to(device), at::Reduction::Sum);
+          const auto error = torch::mse_loss(output, (*batch)[1].to(device), at::Reduction::Sum);
           const auto loss = error * (static_cast<double>(context.size()) / static_cast<double>(batch->global_count));
           loss.backward();
           harm("backward", context);
@@ -196,8 +219,8 @@ int train() {
           scheduler->step();
           loader.commit();
           place = loader.state();
-          if (context.rank() == 0) note(context.steps() + 1);
-          std::this_thread::sleep_for(pause);
+          if (context.rank() == 0) append_line("steps", std::to_string(context.steps() + 1));
+          if (access((folder + "/hurry").c_str(), F_OK) != 0) std::this_thread::sleep_for(pause);
           context.describe("at batch " + std::to_string(batch->number));
           tandem::report_metrics({.epoch = loader.current_epoch() + 1, .samples = output.size(0), .loss = error.item<double>()});
           context.step();

@@ -55,6 +55,13 @@ class Elected : public ::testing::Test {
 const Words kSlow{"PAUSE=30", "STEPS=150"};
 const Words kSteps{"STEPS=150"};
 
+// With ranks that exchange by either.
+class ElectedOnBackend : public Elected, public ::testing::WithParamInterface<const char*> {
+ protected:
+  Words settings(const Words& more) const { return joined({std::string("BACKEND=") + GetParam()}, more); }
+};
+INSTANTIATE_TEST_SUITE_P(Backends, ElectedOnBackend, ::testing::Values("gloo", "shm"));
+
 TEST_F(Elected, TrainAsOneProcessWouldAndLeaveNothing) {
   auto first = node("2", {}), second = node("2", {}, {"-n", "2"});
   EXPECT_EQ(first->wait(), 0) << first->said();
@@ -64,15 +71,15 @@ TEST_F(Elected, TrainAsOneProcessWouldAndLeaveNothing) {
   EXPECT_EQ(etcd_->get("/tandem/job/epoch"), "over");
 }
 
-TEST_F(Elected, GoOnWithoutTheNodeThatKeptTheMembership) {
-  auto nodes = train(3, "1:3", kSlow);
+TEST_P(ElectedOnBackend, GoOnWithoutTheNodeThatKeptTheMembership) {
+  auto nodes = train(3, "1:3", settings(kSlow));
   const std::int64_t before = epoch();
   const pid_t worker = nodes[0]->pid(0);
   nodes[0]->tool().send(SIGKILL);
   for (int i : {1, 2}) {
     EXPECT_EQ(nodes[i]->wait(), 0) << nodes[i]->said();
     EXPECT_THAT(nodes[i]->said(), HasSubstr("now 2 ranks, from step"));
-    expect_close(nodes[i]->result(0).empty() ? nodes[i]->result(1) : nodes[i]->result(0), undisturbed({"-n", "1"}, kSteps));
+    expect_close(nodes[i]->result(0).empty() ? nodes[i]->result(1) : nodes[i]->result(0), undisturbed({"-n", "1"}, settings(kSteps)));
   }
   const std::string both = nodes[1]->said() + nodes[2]->said();
   EXPECT_THAT(both, HasSubstr("this agent keeps the job's membership now"));
@@ -93,8 +100,8 @@ TEST_F(Elected, TheLastOneGoesOnAlone) {
   EXPECT_THAT(nodes[other]->said(), HasSubstr("now 1 rank, from step"));
 }
 
-TEST_F(Elected, ASignalToTheKeeperEndsItsNodeAlone) {
-  auto nodes = train(2, "1:2", kSlow);
+TEST_P(ElectedOnBackend, ASignalToTheKeeperEndsItsNodeAlone) {
+  auto nodes = train(2, "1:2", settings(kSlow));
   ASSERT_TRUE(nodes[0]->reaches(5)) << nodes[0]->said();
   nodes[0]->tool().send(SIGTERM);
   EXPECT_EQ(nodes[0]->wait(), 128 + SIGTERM) << nodes[0]->said();
@@ -136,8 +143,8 @@ TEST_F(Elected, OneThatSleptThroughItsElectionComesBack) {
   for (const std::string& result : results) expect_close(result, undisturbed({"-n", "1"}, kSteps));
 }
 
-TEST_F(Elected, TrainOnWhileEtcdIsAway) {
-  auto nodes = train(2, "2", kSlow);
+TEST_P(ElectedOnBackend, TrainOnWhileEtcdIsAway) {
+  auto nodes = train(2, "2", settings(kSlow));
   const std::int64_t before = epoch();
   etcd_->kill();
   std::this_thread::sleep_for(std::chrono::milliseconds(3000));  // longer than the lease
@@ -149,8 +156,8 @@ TEST_F(Elected, TrainOnWhileEtcdIsAway) {
   EXPECT_EQ(etcd_->get("/tandem/job/keeper"), std::nullopt);
 }
 
-TEST_F(Elected, TrainToTheEndWithoutEtcd) {
-  auto nodes = train(2, "2", {"PAUSE=60", "STEPS=150"});
+TEST_P(ElectedOnBackend, TrainToTheEndWithoutEtcd) {
+  auto nodes = train(2, "2", settings({"PAUSE=60", "STEPS=150"}));
   etcd_->kill();
   for (auto& each : nodes) EXPECT_EQ(each->wait(), 0) << each->said();
   EXPECT_THAT(nodes[0]->said(), HasSubstr("training goes on, but ranks cannot come and go until it answers"));

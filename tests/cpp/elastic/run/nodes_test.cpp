@@ -47,6 +47,13 @@ void keep_first(Training& first, const std::string& endpoint) {
   })) << first.said();
 }
 
+// With ranks that exchange by either.
+class NodesOnBackend : public Nodes, public ::testing::WithParamInterface<const char*> {
+ protected:
+  Words settings(const Words& more) const { return joined({std::string("BACKEND=") + GetParam()}, more); }
+};
+INSTANTIATE_TEST_SUITE_P(Backends, NodesOnBackend, ::testing::Values("gloo", "shm"));
+
 TEST_F(Nodes, TrainAsOneProcessWould) {
   for (const char* backend : {"gloo", "shm"}) {
     const Words settings{std::string("BACKEND=") + backend};
@@ -81,8 +88,8 @@ TEST_F(Nodes, GoOnWithoutALostRankOfEither) {
   }
 }
 
-TEST_F(Nodes, GoOnWithoutALostNode) {
-  const Words slow{"PAUSE=30", "STEPS=100"};
+TEST_P(NodesOnBackend, GoOnWithoutALostNode) {
+  const Words slow = settings({"PAUSE=30", "STEPS=100"});
   auto first = node("1:2", slow, {"-n", "1"});
   keep_first(*first, endpoint_);
   auto second = node("1:2", slow, {"-n", "2"});
@@ -144,8 +151,8 @@ TEST_F(Nodes, ALaterOneJoinsBetweenTwoSteps) {
   expect_close(first->result(), undisturbed({"-n", "1"}, {"STEPS=80"}));
 }
 
-TEST_F(Nodes, EndWithTheAgentThatKeepsTheMembership) {
-  const Words slow{"PAUSE=30", "STEPS=2000"};
+TEST_P(NodesOnBackend, EndWithTheAgentThatKeepsTheMembership) {
+  const Words slow = settings({"PAUSE=30", "STEPS=2000"});
   auto first = node("2", slow);
   keep_first(*first, endpoint_);
   auto second = node("2", slow);
@@ -157,8 +164,8 @@ TEST_F(Nodes, EndWithTheAgentThatKeepsTheMembership) {
   EXPECT_TRUE(eventually([&] { return launch::is_gone(worker); }));
 }
 
-TEST_F(Nodes, ASignalToTheKeeperEndsAll) {
-  const Words slow{"PAUSE=30", "STEPS=2000"};
+TEST_P(NodesOnBackend, ASignalToTheKeeperEndsAll) {
+  const Words slow = settings({"PAUSE=30", "STEPS=2000"});
   auto first = node("2", slow);
   keep_first(*first, endpoint_);
   auto second = node("2", slow);

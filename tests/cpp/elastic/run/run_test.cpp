@@ -131,11 +131,11 @@ TEST_P(ElasticOnGpu, ASpareTakesTheLostRanksPlaceWithTheSameBits) {
   EXPECT_EQ(training.result(0), undisturbed({"-n", "2"}, dropout));
 }
 
-TEST(Elastic, OneThatIsLostWhileOthersMeet) {
-  Training training({"-n", "3"}, {"FAULTS=kill-forward@10/2,kill-begin@8/1"});
+TEST_P(OnBackend, OneThatIsLostWhileOthersMeet) {
+  Training training({"-n", "3"}, settings({"FAULTS=kill-forward@10/2,kill-begin@8/1"}));
   EXPECT_EQ(training.wait(), 0) << training.said();
   EXPECT_THAT(training.said(), HasSubstr("now 1 rank, from step 8 on"));
-  expect_close(training.result(), undisturbed({"-n", "1"}, {}));
+  expect_close(training.result(), undisturbed({"-n", "1"}, settings({})));
 }
 
 TEST(Elastic, ARankLeavesBetweenTwoSteps) {
@@ -170,11 +170,11 @@ TEST(Elastic, OneThatEndsBeforeItMeetsTheOthersHoldsNobodyUp) {
   EXPECT_THAT(training.result(), HasSubstr("world 1"));
 }
 
-TEST(Elastic, ALossWhileTheLastCheckpointIsWrittenIsRepaired) {
+TEST_P(OnBackend, ALossWhileTheLastCheckpointIsWrittenIsRepaired) {
   TemporaryFolder kept;
-  Training training({"-n", "2"}, {"CHECKPOINTS=" + kept.path() + "/run", "CHECKPOINT_EVERY=8", "FAULTS=kill-end@40/1"});
+  Training training({"-n", "2"}, settings({"CHECKPOINTS=" + kept.path() + "/run", "CHECKPOINT_EVERY=8", "FAULTS=kill-end@40/1"}));
   EXPECT_EQ(training.wait(), 0) << training.said();
-  expect_close(training.result(), undisturbed({"-n", "1"}, {}));
+  expect_close(training.result(), undisturbed({"-n", "1"}, settings({})));
 }
 
 TEST(Elastic, ASpareThatNobodyNeededEndsInPeace) {
@@ -183,30 +183,30 @@ TEST(Elastic, ASpareThatNobodyNeededEndsInPeace) {
   EXPECT_THAT(training.tool().out(), HasSubstr("[1] not needed"));
 }
 
-TEST(Elastic, TooFewRanksEndTheJobWithTheFirstFailuresCode) {
-  Training training({"-n", "2", "--min-ranks", "2"}, {"FAULTS=exit-forward@5/1"});
+TEST_P(OnBackend, TooFewRanksEndTheJobWithTheFirstFailuresCode) {
+  Training training({"-n", "2", "--min-ranks", "2"}, settings({"FAULTS=exit-forward@5/1"}));
   EXPECT_EQ(training.wait(), 3);
   EXPECT_THAT(training.said(), HasSubstr("of the 2 ranks that it takes to go on 1 are left"));
   EXPECT_THAT(training.said(), HasSubstr("rank 1"));
 }
 
-TEST(Elastic, WhoHangsIsKilledAndTheOthersGoOn) {
-  Training training({"-n", "2", "--step-timeout", "3"}, {"FAULTS=hang-forward@10/1"});
+TEST_P(OnBackend, WhoHangsIsKilledAndTheOthersGoOn) {
+  Training training({"-n", "2", "--step-timeout", "3"}, settings({"FAULTS=hang-forward@10/1"}));
   EXPECT_EQ(training.wait(), 0) << training.said();
   EXPECT_THAT(training.said(), HasSubstr("rank 1"));
   EXPECT_THAT(training.said(), HasSubstr("has completed no step for 3 s, and waits for no other rank; it is killed. What its threads did:"));
   EXPECT_THAT(training.said(), HasSubstr("the first one:"));
   EXPECT_THAT(training.said(), HasSubstr("harm(std::string const&, tandem::elastic::Context&) [elastic_program]"));
   EXPECT_THAT(training.said(), HasSubstr("tandem::membership::AgentClient::listen()"));  // a thread of Tandem's own
-  expect_close(training.result(), undisturbed({"-n", "1"}, {}));
+  expect_close(training.result(), undisturbed({"-n", "1"}, settings({})));
 }
 
-TEST(Elastic, WhoIsStoppedIsKilledAndTheOthersGoOn) {
-  Training training({"-n", "2", "--silence-timeout", "4"}, {"FAULTS=stop-forward@10/0"});
+TEST_P(OnBackend, WhoIsStoppedIsKilledAndTheOthersGoOn) {
+  Training training({"-n", "2", "--silence-timeout", "4"}, settings({"FAULTS=stop-forward@10/0"}));
   EXPECT_EQ(training.wait(), 0) << training.said();
   EXPECT_THAT(training.said(), HasSubstr("gives no sign of life"));
   EXPECT_THAT(training.said(), HasSubstr("the process is stopped, as by SIGSTOP, so its threads give no stacks"));
-  expect_close(training.result(), undisturbed({"-n", "1"}, {}));
+  expect_close(training.result(), undisturbed({"-n", "1"}, settings({})));
 }
 
 TEST(Elastic, StacksAreKeptBesideLogs) {
@@ -258,12 +258,12 @@ TEST_P(OnBackend, TwoRanksThatDifferEndTheTraining) {
   EXPECT_EQ(training.times(13), 0);
 }
 
-TEST(Elastic, RanksThatWaitForEachOtherBeginTheStepAnew) {
-  Training training({"-n", "2", "--step-timeout", "3"}, {"FAULTS=wait-forward@10/1"});
+TEST_P(OnBackend, RanksThatWaitForEachOtherBeginTheStepAnew) {
+  Training training({"-n", "2", "--step-timeout", "3"}, settings({"FAULTS=wait-forward@10/1"}));
   EXPECT_EQ(training.wait(), 0) << training.said();
   EXPECT_THAT(training.said(), HasSubstr("now 2 ranks, from step 8 on"));
   EXPECT_THAT(training.said(), Not(HasSubstr("killed")));
-  expect_close(training.result(), undisturbed({"-n", "1"}, {}));
+  expect_close(training.result(), undisturbed({"-n", "1"}, settings({})));
 }
 
 TEST(Elastic, AProgramThatFailsAtOnceIsNoLostRank) {
@@ -272,10 +272,10 @@ TEST(Elastic, AProgramThatFailsAtOnceIsNoLostRank) {
   EXPECT_THAT(training.said(), HasSubstr("nonsense"));
 }
 
-TEST(Elastic, AFaultThatAlwaysComesBackEndsTheJob) {
+TEST_P(OnBackend, AFaultThatAlwaysComesBackEndsTheJob) {
   // Whoever trains step 5 fails.
   Training training({"-n", "2", "--max-restarts", "1"},
-                    {"FAULTS=exit-forward@5/0,exit-forward@5/1,exit-forward@5/2"});
+                    settings({"FAULTS=exit-forward@5/0,exit-forward@5/1,exit-forward@5/2"}));
   EXPECT_EQ(training.wait(), 3) << training.said();
 }
 

@@ -1,0 +1,224 @@
+"""Disks that fail, are full, or have half a checkpoint: storage_test.py TANDEM ELASTIC_PROGRAM FAILING_DISK|none CHECKPOINT_READER"""
+import contextlib
+import importlib.util
+import os
+import signal
+import subprocess
+import sys
+import time
+import unittest
+
+import alone
+import training
+from training import FaultTest, each_backend
+
+STEPS = 300
+FAILING_DISK = READER = None  # set below
+GOES_ON = "training goes on, and writes the next one when it is due"
+
+
+@contextlib.contextmanager
+def failing_disk(folder):
+    """A file system by FUSE; what is written into the second gives the calls that fail."""
+    behind, failures, mounted = (folder / name for name in ("behind", "failures", "mounted"))
+    behind.mkdir(), mounted.mkdir(), failures.write_text("")
+    with open(folder / "disk.said", "wb") as said:
+        server = subprocess.Popen([FAILING_DISK, behind, failures, mounted], stdout=said, stderr=said)
+    try:
+        alone.eventually(lambda: os.path.ismount(mounted) or server.poll() is not None, "it is mounted")
+        if server.poll() is not None:
+            raise unittest.SkipTest(f"needs FUSE: {(folder / 'disk.said').read_text()}")
+        yield mounted, failures
+    finally:
+        if os.path.ismount(mounted):
+            alone.call("umount", mounted)
+        server.wait(alone.PATIENCE)
+
+
+@contextlib.contextmanager
+def small_disk(folder, mebibytes):
+    mounted = folder / "small"
+    mounted.mkdir()
+    alone.call("mount", "-t", "tmpfs", "-o", f"size={mebibytes}m", "none", mounted)
+    try:
+        yield mounted
+    finally:
+        alone.call("umount", mounted)
+
+
+def fill(file):
+    """Until there is no room left."""
+    with open(file, "wb", buffering=0) as opened, contextlib.suppress(OSError):
+        while True:
+            opened.write(bytes(1 << 14))
+
+
+def replace(file, text):
+    """As a whole, for who reads it at any time."""
+    part = file.with_suffix(".part")
+    part.write_text(text)
+    part.rename(file)
+
+
+class Disks(FaultTest):
+    def setUp(self):
+        super().setUp()
+        self.place = self.folder.new("disk")
+
+    def checkpoints(self, run):
+        return {entry.name for entry in run.iterdir()} if run.exists() else set()
+
+    def newest(self, run):
+        """The step of the newest one, of which each byte is as it was written."""
+        step = run / (run / "latest").read_text().strip()
+        manifest = READER.json.loads((step / "checkpoint.json").read_text())
+        for record in manifest["files"]:
+            for _ in READER.tensors(step / record["name"], record):
+                pass
+        return manifest["step"]
+
+    def await_newer(self, job, run, than):
+        alone.eventually(lambda: job.ended() or (self.settled(run) or -1) > than, lambda: f"a later checkpoint than {than}: {job.said}")
+        return self.settled(run)
+
+    def settled(self, run):
+        """newest(), or None where it is replaced while this reads."""
+        try:
+            return self.newest(run)
+        except FileNotFoundError:
+            return None
+
+    def saves(self, run, every=4):
+        return [f"CHECKPOINTS={run}", f"CHECKPOINT_EVERY={every}", f"STEPS={STEPS}"]
+
+
+class Failing(Disks):
+    @each_backend
+    def test_calls_that_fail_cost_a_checkpoint_and_not_the_training(self, backend):
+        with failing_disk(self.place) as (mounted, failures):
+            run = mounted / "run"
+            job = self.train(["-n", "2"], f"BACKEND={backend}", "PAUSE=30", *self.saves(run))
+            newest = self.await_newer(job, run, 0)
+            for number, call in enumerate(("write", "fsync", "rename", "create", "mkdir"), 1):
+                replace(failures, call)
+                job.says(GOES_ON, number)
+                self.assertFalse(job.ended(), job.said)
+                replace(failures, "")
+                newest = self.await_newer(job, run, newest)
+            self.assertEqual(job.finish(), 0, job.said)
+            self.assertEqual(self.newest(run), STEPS)
+            self.assertGreaterEqual(job.said.count("Input/output error"), 5)
+            self.assertRegex(job.said, rf"tandem: checkpoint step-\d+ in {run} was not saved: cannot write {run}/step-\d+.tmp/\S+: "
+                                       rf"Input/output error; {GOES_ON}")
+            self.assertNotIn("membership epoch", job.said)
+            self.assertEqual([name for name in self.checkpoints(run) if ".tmp" in name], [])
+        self.assert_trained([job], STEPS, same=(2, backend), ranks=2)
+
+    def test_the_last_checkpoint_is_an_error(self):
+        with failing_disk(self.place) as (mounted, failures):
+            run = mounted / "run"
+            job = self.train(["-n", "2"], "BACKEND=gloo", "PAUSE=30", f"CHECKPOINTS={run}", "CHECKPOINT_EVERY=20")
+            self.await_newer(job, run, 0)
+            replace(failures, "fsync")
+            self.assertEqual(job.wait(), 1, job.said)
+            self.assertEqual(self.newest(run), 20)
+            self.assertRegex(job.said, rf"checkpoint step-000000040 in {run} was not saved: .*Input/output error")
+        self.assert_nothing_left()
+
+    @each_backend
+    def test_a_checkpoint_that_cannot_be_read_is_passed_over_by_name(self, backend):
+        with failing_disk(self.place) as (mounted, failures):
+            run = mounted / "run"
+            job = self.train(["-n", "2"], f"BACKEND={backend}", "PAUSE=30", *self.saves(run))
+            self.await_newer(job, run, 8)
+            os.kill(job.process.pid, signal.SIGKILL)
+            job.wait()
+            alone.eventually(lambda: not self.before_processes(), "all have ended")
+            replace(failures, "read")
+            again = self.train(["-n", "2"], f"BACKEND={backend}", *self.saves(run))
+            self.assertEqual(again.wait(), 1, again.said)
+            self.assertIn(f"no checkpoint in {run} can be used", again.said)
+            self.assertIn("Input/output error", again.said)
+
+    def before_processes(self):
+        return [found for found in self.before.left() if found.startswith("process") and "failing_disk" not in found]
+
+
+class Full(Disks):
+    @each_backend
+    def test_a_full_disk_costs_checkpoints_until_there_is_room(self, backend):
+        with small_disk(self.place, 9) as mounted:
+            run, other = mounted / "run", mounted / "other"
+            job = self.train(["-n", "2"], f"BACKEND={backend}", "PAUSE=30", "PAD=1", *self.saves(run))
+            newest = self.await_newer(job, run, 8)
+            fill(other)
+            job.says(GOES_ON)
+            stood = self.newest(run)
+            self.assertGreaterEqual(stood, newest)
+            job.says(GOES_ON, 3)
+            self.assertEqual(self.newest(run), stood)
+            self.assertFalse(job.ended(), job.said)
+            other.unlink()
+            self.await_newer(job, run, stood)
+            self.assertEqual(job.finish(), 0, job.said)
+            self.assertEqual(self.newest(run), STEPS)
+            self.assertRegex(job.said, rf"checkpoint step-\d+ in {run} was not saved: cannot write {run}/\S+: No space left on device; {GOES_ON}")
+            self.assertNotIn("membership epoch", job.said)
+        self.assert_trained([job], STEPS, same=(2, backend), ranks=2)
+
+
+class Torn(Disks):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.random = alone.draw()
+
+    @each_backend
+    def test_by_the_end_of_all_who_write_it(self, backend):
+        run = self.place / "run"
+        job = self.train(["-n", "2", "--min-ranks", "2", "--max-restarts", "20"], f"BACKEND={backend}", "PAUSE=30", "PAD=24", *self.saves(run, 20),
+                         "STEPS=60")
+        self.await_newer(job, run, 0)
+        alone.eventually(lambda: [name for name in self.checkpoints(run) if name.endswith(".tmp")] or job.ended(), "a checkpoint is being written")
+        time.sleep(self.random.uniform(0, 0.05))
+        newest = self.newest(run)
+        for pid in job.members().values():
+            os.kill(pid, signal.SIGKILL)
+        self.assertGreaterEqual(self.newest(run), newest)
+        self.assertEqual(job.wait(), 0, job.said)
+        self.assertEqual(job.text("steps").split().count("20"), 1, job.said)
+        self.assertEqual(self.newest(run), 60)
+        self.assertEqual([name for name in self.checkpoints(run) if name.endswith(".tmp")], [])
+        self.assert_trained([job], 60, same=(2, backend), ranks=2)
+
+    @each_backend
+    def test_a_file_that_was_cut_is_passed_over_by_name(self, backend):
+        run = self.place / "run"
+        first = self.train(["-n", "2"], f"BACKEND={backend}", "PAUSE=30", *self.saves(run))
+        self.await_newer(first, run, 12)
+        first.process.kill()
+        first.wait()
+        self.assert_nothing_left()
+        newest = self.newest(run)
+        cut = run / f"step-{newest:09}" / "model.safetensors"
+        os.truncate(cut, cut.stat().st_size - 5)
+        again = self.train(["-n", "2"], f"BACKEND={backend}", "PAUSE=0", *self.saves(run))
+        self.assertEqual(again.wait(), 0, again.said)
+        self.assertIn(f"tandem: the checkpoint step-{newest:09}: ", again.said)
+        self.assertIn("model.safetensors", again.said)
+        self.assertIn(f"training goes on from that of step {newest - 4} in {run}", again.said)
+        self.assertEqual(self.newest(run), STEPS)
+        results = again.results()
+        self.assertEqual([training.parameters(result) for result in results], [self.expected(STEPS, 2, backend)] * 2)
+
+
+if __name__ == "__main__":
+    alone.enter()
+    FAILING_DISK = sys.argv.pop(3)
+    spec = importlib.util.spec_from_file_location("reader", sys.argv.pop(3))
+    READER = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(READER)
+    if FAILING_DISK == "none":
+        print("NOT TESTED: disks that fail, for libfuse3-dev is not installed; script/bootstrap --schedulers installs it", flush=True)
+        del Failing
+    training.main(sys.argv)
