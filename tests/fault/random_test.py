@@ -54,7 +54,10 @@ class Round:
         self.kind = self.random.choice(["one machine", "same size", "c10d", ETCD if alone.machines.shutil.which("etcd") else "c10d"])
         self.backend = self.random.choice(BACKENDS)
         self.steps = 200
-        self.settings = [f"BACKEND={self.backend}", f"STEPS={self.steps}", "PAUSE=25", f"COMMIT_EVERY={self.random.choice([1, 2, 4])}",
+        # What the program does to itself, each once.
+        own = [f"{self.random.choice(['hang', 'exit', 'throw', 'segv'])}-{self.random.choice(['forward', 'backward', 'commit', 'begin'])}"
+               f"@{self.random.randrange(4, 100, 4)}/{self.random.randrange(6)}" for _ in range(self.random.randrange(4))]
+        self.settings = [f"FAULTS={','.join(own)}", f"BACKEND={self.backend}", f"STEPS={self.steps}", "PAUSE=25", f"COMMIT_EVERY={self.random.choice([1, 2, 4])}",
                          f"PAD={self.random.choice([0, 0, 8])}", "TIMEOUT=30000", training.SAME_BITS]
         self.folder = test.folder.new("round")
         self.disk = self.folder / "small"
@@ -163,7 +166,7 @@ class Round:
                 self.add()
         for _ in range(FAULTS):
             time.sleep(self.random.uniform(0, 1.5))
-            if first.ended():
+            if not self.alive():
                 break
             self.harm()
         alone.eventually(self.is_over, lambda: "it ends:\n" + "\n".join(job.said for job in self.jobs), 240)

@@ -48,6 +48,12 @@ class Elected : public ::testing::Test {
     EXPECT_TRUE(eventually([&] { return etcd_->get("/tandem/job/keeper").has_value(); }));
   }
   std::int64_t epoch() const { return std::stol(etcd_->get("/tandem/job/epoch").value_or("0")); }
+  // Whether the job comes to another epoch of the membership; from then on it has no time to lose.
+  bool comes_to_another(std::int64_t epoch_before, std::vector<std::unique_ptr<Training>>& nodes) const {
+    const bool comes = eventually([&] { return epoch() > epoch_before; });
+    for (auto& each : nodes) each->hurry();
+    return comes;
+  }
 
   std::unique_ptr<EtcdServer> etcd_;
 };
@@ -76,6 +82,7 @@ TEST_P(ElectedOnBackend, GoOnWithoutTheNodeThatKeptTheMembership) {
   const std::int64_t before = epoch();
   const pid_t worker = nodes[0]->pid(0);
   nodes[0]->tool().send(SIGKILL);
+  EXPECT_TRUE(comes_to_another(before, nodes));
   for (int i : {1, 2}) {
     EXPECT_EQ(nodes[i]->wait(), 0) << nodes[i]->said();
     EXPECT_THAT(nodes[i]->said(), HasSubstr("now 2 ranks, from step"));
@@ -95,7 +102,9 @@ TEST_F(Elected, TheLastOneGoesOnAlone) {
   ASSERT_TRUE(eventually([&] { return etcd_->get("/tandem/job/epoch").value_or("") >= "4"; })) << nodes[1]->said() << nodes[2]->said();
   const bool second_keeps = nodes[1]->tool().wait_for_output("") && nodes[1]->said().find("this agent keeps") != std::string::npos;
   const int keeper = second_keeps ? 1 : 2, other = 3 - keeper;
+  const std::int64_t before = epoch();
   nodes[keeper]->tool().send(SIGKILL);
+  EXPECT_TRUE(comes_to_another(before, nodes));
   EXPECT_EQ(nodes[other]->wait(), 0) << nodes[other]->said();
   EXPECT_THAT(nodes[other]->said(), HasSubstr("now 1 rank, from step"));
 }
@@ -103,7 +112,9 @@ TEST_F(Elected, TheLastOneGoesOnAlone) {
 TEST_P(ElectedOnBackend, ASignalToTheKeeperEndsItsNodeAlone) {
   auto nodes = train(2, "1:2", settings(kSlow));
   ASSERT_TRUE(nodes[0]->reaches(5)) << nodes[0]->said();
+  const std::int64_t before = epoch();
   nodes[0]->tool().send(SIGTERM);
+  EXPECT_TRUE(comes_to_another(before, nodes));
   EXPECT_EQ(nodes[0]->wait(), 128 + SIGTERM) << nodes[0]->said();
   EXPECT_EQ(nodes[1]->wait(), 0) << nodes[1]->said();
   EXPECT_THAT(nodes[1]->said(), HasSubstr("now 1 rank, from step"));
@@ -149,6 +160,7 @@ TEST_P(ElectedOnBackend, TrainOnWhileEtcdIsAway) {
   etcd_->kill();
   std::this_thread::sleep_for(std::chrono::milliseconds(3000));  // longer than the lease
   etcd_->start();
+  for (auto& each : nodes) each->hurry();
   for (auto& each : nodes) EXPECT_EQ(each->wait(), 0) << each->said();
   for (auto& each : nodes) EXPECT_THAT(each->said(), Not(HasSubstr("membership epoch")));
   EXPECT_EQ(before, 1);
@@ -165,6 +177,7 @@ TEST_P(ElectedOnBackend, TrainToTheEndWithoutEtcd) {
 
 TEST_F(Elected, ALostRankIsReplacedOnceEtcdIsBack) {
   auto nodes = train(3, "1:3", kSlow);
+  const std::int64_t before = epoch();
   etcd_->kill();
   kill(nodes[2]->pid(0), SIGKILL);
   std::this_thread::sleep_for(std::chrono::milliseconds(1500));
@@ -172,6 +185,7 @@ TEST_F(Elected, ALostRankIsReplacedOnceEtcdIsBack) {
   std::this_thread::sleep_for(std::chrono::milliseconds(500));
   EXPECT_LE(std::max(nodes[0]->step(), nodes[1]->step()), step);  // nobody confirms their epoch
   etcd_->start();
+  EXPECT_TRUE(comes_to_another(before, nodes));
   for (int i : {0, 1}) {
     EXPECT_EQ(nodes[i]->wait(), 0) << nodes[i]->said();
     EXPECT_THAT(nodes[i]->said(), HasSubstr("now 2 ranks, from step"));
@@ -182,6 +196,8 @@ TEST_F(Elected, LaterNodesJoinTheNextKeeper) {
   auto nodes = train(2, "1:3", {"PAUSE=50", "STEPS=150"});
   nodes[0]->tool().send(SIGKILL);
   auto third = node("1:3", {"PAUSE=50", "STEPS=150"});
+  EXPECT_TRUE(eventually([&] { return third->takes_part(); })) << third->said();
+  for (Training* each : {third.get(), nodes[1].get()}) each->hurry();
   EXPECT_EQ(third->wait(), 0) << third->said();
   EXPECT_EQ(nodes[1]->wait(), 0) << nodes[1]->said();
   EXPECT_TRUE(third->takes_part());

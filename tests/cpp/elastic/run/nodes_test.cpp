@@ -143,6 +143,8 @@ TEST_F(Nodes, ALaterOneJoinsBetweenTwoSteps) {
   auto first = node("1:2", slow);
   ASSERT_TRUE(first->reaches(5)) << first->said();
   auto second = node("1:2", slow);
+  EXPECT_TRUE(eventually([&] { return second->takes_part(); })) << second->said();
+  for (Training* each : {first.get(), second.get()}) each->hurry();
   EXPECT_EQ(first->wait(), 0) << first->said();
   EXPECT_EQ(second->wait(), 0) << second->said();
   EXPECT_THAT(first->said(), HasSubstr("now 2 ranks, from step"));
@@ -254,6 +256,8 @@ TEST_F(PlainNodes, ANodeIsTakenOnceAnotherOneIsGone) {
   ASSERT_TRUE(eventually([&] { return second.takes_part(); })) << first.said() << second.said();
   Training third(flags("1:2", {"-n", "1"}), {"PAUSE=50", "STEPS=150"});
   second.tool().send(SIGKILL);
+  EXPECT_TRUE(eventually([&] { return third.takes_part(); })) << third.said();
+  for (Training* each : {&first, &third}) each->hurry();
   EXPECT_EQ(third.wait(), 0) << third.said();
   EXPECT_EQ(first.wait(), 0) << first.said();
 }

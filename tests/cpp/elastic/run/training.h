@@ -45,6 +45,8 @@ class Training {
               {"OMP_NUM_THREADS=1"}) {}
 
   int wait() { return tool_.wait(); }
+  // From now on its workers do not pause in steps (PAUSE).
+  void hurry() { launch::write_text(folder_.path() + "/hurry", ""); }
   Tool& tool() { return tool_; }
   std::string said() const { return tool_.out() + tool_.err(); }
   std::string folder() const { return folder_.path(); }
