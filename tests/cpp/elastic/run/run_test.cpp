@@ -5,6 +5,7 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <iostream>
 #include <random>
 #include <sstream>
 
@@ -286,6 +287,14 @@ TEST(Elastic, WithoutALauncherItIsOneRank) {
   expect_close(read_text(folder.path() + "/result.0"), undisturbed({"-n", "1"}, {}));
 }
 
+// TANDEM_FAULT_SEED=N: one that was printed.
+std::uint32_t drawn_seed() {
+  const char* given = std::getenv("TANDEM_FAULT_SEED");
+  const std::uint32_t seed = given ? static_cast<std::uint32_t>(std::stoul(given)) : std::random_device()();
+  std::cout << "TANDEM_FAULT_SEED=" << seed << std::endl;
+  return seed;
+}
+
 // Ranks are killed at moments that nobody chose, any number of them, and replaced.
 void kill_at_random(int rounds, std::uint32_t seed) {
   std::mt19937 random(seed);
@@ -311,7 +320,7 @@ void kill_at_random(int rounds, std::uint32_t seed) {
   }
 }
 
-TEST(Elastic, KillsAtRandomMoments) { kill_at_random(2, std::random_device()()); }
+TEST(Elastic, KillsAtRandomMoments) { kill_at_random(2, drawn_seed()); }
 // Who is slow is seen in looks of a second each, 20 at least.
 TEST(ElasticLong, ASlowRankIsNamedAndTrainsOn) {
   for (const char* backend : {"BACKEND=gloo", "BACKEND=shm"}) {
@@ -326,7 +335,7 @@ TEST(ElasticLong, ASlowRankIsNamedAndTrainsOn) {
   }
 }
 
-TEST(ElasticLong, KillsAtRandomMoments) { kill_at_random(40, std::random_device()()); }
+TEST(ElasticLong, KillsAtRandomMoments) { kill_at_random(40, drawn_seed()); }
 
 }  // namespace
 }  // namespace tandem::elastic
