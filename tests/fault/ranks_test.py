@@ -23,7 +23,7 @@ class Lost(FaultTest):
         members = job.members()
         for member in (0, 2):
             os.kill(members[member], signal.SIGKILL)
-        self.assertEqual(job.wait(), 0, job.said)
+        self.assertEqual(job.finish(), 0, job.said)
         self.assertEqual(job.said.count("was killed by SIGKILL (signal 9); another one takes its place"), 2, job.said)
         self.assert_trained([job], STEPS, same=(3, backend), ranks=3)
 
@@ -33,7 +33,7 @@ class Lost(FaultTest):
         job.reaches(14)
         for pid in job.members().values():
             os.kill(pid, signal.SIGKILL)
-        self.assertEqual(job.wait(), 0, job.said)
+        self.assertEqual(job.finish(), 0, job.said)
         self.assertEqual(job.said.count("was killed by SIGKILL (signal 9); another one takes its place"), 3, job.said)
         steps = job.text("steps").split()
         self.assertEqual(steps.count("4"), 1, job.said)  # it was in a checkpoint
@@ -61,7 +61,7 @@ class Moments(FaultTest):
             job.says(f"(membership epoch {epoch})")
             time.sleep(self.random.uniform(0, 0.25))
             self.kill_one(job)
-        self.assertEqual(job.wait(), 0, job.said)
+        self.assertEqual(job.finish(), 0, job.said)
         self.assert_trained([job], STEPS, same=(3, backend), ranks=3)
 
     @each_backend
@@ -70,7 +70,7 @@ class Moments(FaultTest):
         alone.eventually(lambda: (job.folder / "waits.1").exists(), "a worker is about to meet the others")
         time.sleep(self.random.uniform(0, 0.15))
         self.kill_one(job)
-        self.assertEqual(job.wait(), 0, job.said)
+        self.assertEqual(job.finish(), 0, job.said)
         self.assert_trained([job], STEPS, same=(3, backend), ranks=3)
 
     @each_backend
@@ -79,7 +79,7 @@ class Moments(FaultTest):
         faults = ",".join(f"kill-commit@{step}/{member}" for member, step in enumerate(commits))
         print(faults, flush=True)
         job = self.train(THREE, f"BACKEND={backend}", BITS, "PAD=4", "COMMIT_EVERY=2", f"FAULTS={faults}")
-        self.assertEqual(job.wait(), 0, job.said)
+        self.assertEqual(job.finish(), 0, job.said)
         self.assertEqual(job.said.count("was killed by SIGKILL (signal 9); another one takes its place"), 2, job.said)
         self.assert_trained([job], STEPS, same=(3, backend), ranks=3)
 
@@ -89,18 +89,18 @@ class Samples(FaultTest):
 
     @each_backend
     def test_that_crashes(self, backend):
-        job = self.train(["-n", "2", "--max-restarts", "3"], f"BACKEND={backend}", "BAD_SAMPLE=77", "BAD=crash", "COMMIT_EVERY=1")
+        job = self.train(["-n", "2", "--max-restarts", "1"], f"BACKEND={backend}", "BAD_SAMPLE=77", "BAD=crash", "COMMIT_EVERY=1")
         self.assertEqual(job.wait(), 128 + signal.SIGSEGV, job.said)
-        self.assertLessEqual(job.said.count("another one takes its place"), 3)
+        self.assertLessEqual(job.said.count("another one takes its place"), 1)
         [step] = {int(line.split()[1]) for file in job.folder.glob("samples.*") for line in file.read_text().splitlines()
                   if "77" in line.split()[2:]}
         self.assertRegex(job.said, rf"now 1 rank.*, from step {step - 1} on")  # its batch comes next
 
     @each_backend
     def test_that_cannot_be_read(self, backend):
-        job = self.train(["-n", "2", "--max-restarts", "3"], f"BACKEND={backend}", "BAD_SAMPLE=77", "COMMIT_EVERY=1")
+        job = self.train(["-n", "2", "--max-restarts", "1"], f"BACKEND={backend}", "BAD_SAMPLE=77", "COMMIT_EVERY=1")
         self.assertEqual(job.wait(), 1, job.said)
-        self.assertLessEqual(job.said.count("another one takes its place"), 3)
+        self.assertLessEqual(job.said.count("another one takes its place"), 1)
         self.assertIn("cannot load sample 77", job.said.splitlines()[-1], job.said)
         self.assertIn("its bytes are damaged", job.said)
 

@@ -126,7 +126,7 @@ class Failing(Disks):
         self.assert_nothing_left()
 
     @each_backend
-    def test_a_checkpoint_that_cannot_be_read_is_passed_over_by_name(self, backend):
+    def test_checkpoints_that_cannot_be_read_are_no_reason_to_begin_anew(self, backend):
         with failing_disk(self.place) as (mounted, failures):
             run = mounted / "run"
             job = self.train(["-n", "2"], f"BACKEND={backend}", "PAUSE=30", *self.saves(run))
@@ -185,7 +185,7 @@ class Torn(Disks):
         for pid in job.members().values():
             os.kill(pid, signal.SIGKILL)
         self.assertGreaterEqual(self.newest(run), newest)
-        self.assertEqual(job.wait(), 0, job.said)
+        self.assertEqual(job.finish(), 0, job.said)
         self.assertEqual(job.text("steps").split().count("20"), 1, job.said)
         self.assertEqual(self.newest(run), 60)
         self.assertEqual([name for name in self.checkpoints(run) if name.endswith(".tmp")], [])
