@@ -1,0 +1,32 @@
+// What one stage tells another about a micro-batch, and how it begins on the wire.
+#pragma once
+
+#include <ATen/ATen.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tandem/error.h"
+
+namespace tandem {
+
+// A stage's result, or why there is none. With every micro-batch of the schedule one is sent, whatever has failed, so
+// that ranks never wait for what does not come.
+struct StageMessage {
+  double weight = 1;  // of the micro-batch in the batch
+  std::vector<at::Tensor> tensors;   // undefined: no gradient
+  std::vector<bool> requires_grad;   // of activations; empty of gradients
+  std::shared_ptr<const Error> failure;
+};
+
+// A header has this size, as a tensor of bytes: what comes is then known before it comes. Longer error messages are cut.
+constexpr std::int64_t kHeaderBytes = 1024;
+
+// Errors: kUnsupported for more tensors and dimensions than a header holds.
+at::Tensor to_header(const StageMessage& message);
+// The message with tensors that are still to be filled. Errors: kDataLoss for a header that is none.
+StageMessage from_header(const at::Tensor& header);
+
+}  // namespace tandem

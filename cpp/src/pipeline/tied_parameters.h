@@ -1,0 +1,33 @@
+// Parameters that several stages have in common.
+#pragma once
+
+#include <ATen/ATen.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tandem/pipeline.h"
+
+namespace tandem {
+
+class TiedParameters {
+ public:
+  // `stages_of[stage]`: the names of tied parameters of each stage of all ranks. All ranks of the group make it together;
+  // ranks that have a parameter in common get a group for it. The lowest stage's values are taken.
+  TiedParameters(ProcessGroup& group, const PipelineSchedule& schedule,
+                 const std::vector<std::vector<std::string>>& names_of_stages,
+                 const std::vector<PipelineStage>& stages);
+
+  // Has each gradient be the sum of those of all stages that have the parameter; those that there are not count as zeros.
+  void sum_gradients();
+
+ private:
+  struct Tied {
+    std::shared_ptr<ProcessGroup> group;  // of the ranks that have it; null: this one alone
+    std::vector<at::Tensor> own;          // different tensors, in order of stages
+  };
+  std::vector<Tied> tied_;  // in order of names
+};
+
+}  // namespace tandem
