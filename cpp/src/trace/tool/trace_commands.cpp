@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "trace/tool/merge.h"
+#include "trace/tool/pipeline_picture.h"
 
 namespace tandem {
 
@@ -32,6 +33,18 @@ void add_trace_commands(CLI::App& app) {
       std::printf("%" PRId64 " more were not recorded, for there were more than most_events\n", result.dropped);
     }
   });
+
+  struct PictureFlags {
+    std::vector<std::string> files;
+    PictureOptions options;
+  };
+  auto picture = std::make_shared<PictureFlags>();
+  CLI::App* pipeline = trace->add_subcommand(
+      "pipeline", "Show a step of a pipeline, stages by time, and which share of the ranks' time was spent waiting");
+  pipeline->add_option("files", picture->files, "Traces of the ranks of one pipeline")->required();
+  pipeline->add_option("--step", picture->options.step, "Which one, from 1 (the last that all files have)");
+  pipeline->add_option("--width", picture->options.width, "Columns (100)");
+  pipeline->callback([picture] { std::fputs(pipeline_picture(picture->files, picture->options).c_str(), stdout); });
 }
 
 }  // namespace tandem
