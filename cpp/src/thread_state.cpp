@@ -140,7 +140,8 @@ const char* kind_name(Kind kind) {
                                                 "checkpoint",
                                                 "lr_scheduler",
                                                 "averaged_parameters",
-                                                "elastic"};
+                                                "elastic",
+                                                "pipeline"};
   return names[static_cast<int>(kind)];
 }
 

@@ -48,8 +48,9 @@ enum class Kind : int {
   kLrScheduler,
   kAveragedParameters,
   kElastic,
+  kPipeline,
 };
-inline constexpr int kKindCount = 31;
+inline constexpr int kKindCount = 32;
 const char* kind_name(Kind kind);
 
 struct alignas(64) ThreadState {

@@ -29,6 +29,8 @@ var children = testmain.Children{
 	"signal":              func() { dist.Main(signalChild) },
 	"alone":               func() { dist.Run(aloneChild) },
 	"place":               placeChild,
+	"pipeline":            func() { dist.Main(pipelineChild) },
+	"pipeline fails":      func() { dist.Main(pipelineFailsChild) },
 	"success":             func() { dist.Main(func(context.Context) error { return nil }) },
 }
 

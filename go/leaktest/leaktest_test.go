@@ -103,6 +103,12 @@ var leaks = map[string]func(folder string) (held any, release func()){
 		parallel := nn.NewDataParallel(nn.NewLinear(2, 3), nn.DataParallelOptions{Replicas: 2})
 		return parallel, parallel.Close
 	},
+	"pipeline": func(string) (any, func()) {
+		group, done := group()
+		loss := func(outputs, _ []*gotorch.Tensor) *gotorch.Tensor { return outputs[0].Sum() }
+		pipeline := must(dist.NewPipeline(group, []dist.PipelineStage{{Module: nn.NewLinear(2, 3)}}, dist.PipelineOptions{Loss: loss}))
+		return pipeline, func() { pipeline.Close(); done() }
+	},
 	"recordio_writer": func(folder string) (any, func()) {
 		w := must(recordio.Create(filepath.Join(folder, "open.recordio")))
 		return w, func() { w.Discard() }

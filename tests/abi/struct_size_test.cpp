@@ -361,6 +361,21 @@ std::vector<Case> cases() {
             return error;
           },
           offsetof(tdm_replicas, user_data)),
+      of_struct<tdm_pipeline_options>(INITIAL(tdm_pipeline_options, TDM_PIPELINE_OPTIONS_INIT),
+                                      [](tdm_pipeline_options* given) {
+                                        const auto compute = [](void*, const tdm_pipeline_call*) -> tdm_error* {
+                                          return nullptr;
+                                        };
+                                        tdm_process_group* group = nullptr;
+                                        EXPECT_OK(group_of_one(nullptr, &group));
+                                        tdm_pipeline* made = nullptr;
+                                        tdm_error* error =
+                                            tdm_pipeline_create(group, nullptr, nullptr, nullptr, nullptr, 0, nullptr, nullptr,
+                                                                0, given, compute, compute, nullptr, nullptr, &made);
+                                        tdm_pipeline_free(made);
+                                        tdm_process_group_free(group);
+                                        return error;
+                                      }),
       of_struct<tdm_jit_trace>(
           "tdm_jit_trace",
           [] {
@@ -607,7 +622,8 @@ TEST(StructSizeTable, HasEveryStructOfTheHeader) {
   std::ifstream file(TANDEM_HEADER);
   const std::string text{std::istreambuf_iterator<char>(file), {}};
   std::set<std::string> declared, tested{"tdm_function_backward", "tdm_grad_bucket", "tdm_jit_trace_call",
-                                         "tdm_replica_call", "tdm_step_batch"};  // Tandem's own: for callbacks
+                                         "tdm_pipeline_call", "tdm_replica_call",
+                                         "tdm_step_batch"};  // Tandem's own: for callbacks
   const std::regex pattern(R"(typedef struct (tdm_\w+) \{\s*size_t struct_size;)");
   for (std::sregex_iterator match(text.begin(), text.end(), pattern), end; match != end; ++match) {
     declared.insert((*match)[1]);

@@ -247,7 +247,8 @@ class LeakCheck {
                                            "lr_scheduler",
                                            "averaged_parameters",
                                            "checkpoint_folder",
-                                           "checkpoint"};
+                                           "checkpoint",
+                                           "pipeline"};
   std::vector<std::int64_t> before_;
   std::int64_t bytes_;
 };

@@ -104,6 +104,7 @@ typedef struct tdm_process_group tdm_process_group;
 typedef struct tdm_work tdm_work;
 typedef struct tdm_ddp tdm_ddp;
 typedef struct tdm_data_parallel tdm_data_parallel;
+typedef struct tdm_pipeline tdm_pipeline;
 typedef struct tdm_model_averager tdm_model_averager;
 typedef struct tdm_recordio_writer tdm_recordio_writer;
 typedef struct tdm_recordio_reader tdm_recordio_reader;
@@ -206,7 +207,7 @@ TDM_API tdm_error* tdm_cuda_device_count(int32_t* out);
 /* Live handles of a type ("tensor", "module", "optimizer", "store", "process_group", "work", "ddp",
  * "recordio_writer", "recordio_reader", "loader", "scope", "named_tensors", "string", "strings", "mode", "hook",
  * "callback", "generator", "stream", "event", "grad_scaler", "model_averager", "summary_writer", "data_parallel",
- * "dataset", "sampler", "checkpoint_folder", "checkpoint", "lr_scheduler", "averaged_parameters", "error"), for leak
+ * "dataset", "sampler", "checkpoint_folder", "checkpoint", "lr_scheduler", "averaged_parameters", "pipeline", "error"), for leak
  * tests. -1 for an unknown type. */
 TDM_API int64_t tdm_live_count(const char* type);
 /* Bytes of tensor storage that live handles keep alive (an upper bound: shared storage counts once a handle). */
@@ -1786,6 +1787,72 @@ TDM_API tdm_error* tdm_zero_redundancy_optimizer_create(tdm_process_group* group
 /* Has rank `to` hold the whole state, for tdm_optimizer_state() there, until the next step. All ranks call it. Blocks.
  * Errors: TDM_ERROR_INVALID_ARGUMENT for an optimizer of another kind. */
 TDM_API TDM_BLOCKS tdm_error* tdm_zero_redundancy_optimizer_consolidate(tdm_optimizer* optimizer, int32_t to);
+
+/* ------------------------------------------------------------------------------------------------------- pipelines */
+
+/* What a stage's function is given: one micro-batch. */
+typedef struct tdm_pipeline_call {
+  size_t struct_size;
+  int64_t stage;
+  TDM_NULLABLE_ELEMENTS tdm_tensor* const* inputs; /* of the loss: what the last stage gave */
+  size_t input_count;
+  tdm_tensor* const* targets; /* of the loss; a stage has none */
+  size_t target_count;
+  TDM_MAYBE tdm_tensor** outputs; /* NULL at first: handles that stay the callback's; of the loss one, of one number */
+  size_t output_room;
+  size_t* output_count;      /* 0 at first: how many there are */
+} tdm_pipeline_call;
+
+typedef struct tdm_pipeline_options {
+  size_t struct_size;
+  TDM_NULLABLE const char* schedule; /* "gpipe", "1f1b" or "interleaved1f1b"; NULL: "1f1b" */
+  int32_t micro_batches;     /* that a batch is cut into, as by aten::tensor_split */
+  int32_t stages_per_rank;   /* rank r has the stages r, r + the group's size, and so on */
+  int32_t average_losses;    /* losses are means over rows, and so is that of the batch; 0: they are added */
+  int32_t broadcast_buffers; /* from the first replica; of replicas, as the last three */
+  tdm_device device;         /* of the tensors that stages of this rank are given by others */
+  TDM_NULLABLE tdm_process_group*
+      replicas;              /* the ranks that have the same stages in other pipelines; NULL: there are none */
+  TDM_NULLABLE tdm_process_group* everyone; /* all ranks of all of these pipelines; NULL where replicas is */
+  double bucket_cap_mb;      /* this and the next: as of tdm_ddp_options */
+  int32_t find_unused_parameters;
+  int32_t gradient_as_bucket_view;
+} tdm_pipeline_options;
+#define TDM_PIPELINE_OPTIONS_INIT \
+  { sizeof(tdm_pipeline_options), NULL, 1, 1, 1, 1, { TDM_DEVICE_CPU, -1 }, NULL, NULL, 25.0, 0, 0 }
+TDM_API void tdm_pipeline_options_init(tdm_pipeline_options* made, size_t struct_size);
+
+/* A model cut into stages on the ranks of `group`, trained on batches that are cut into micro-batches. `parameters` and
+ * `buffers` are those of this rank's stages: stages[i] has parameter i. No two stages have a parameter of the same name but
+ * those for which tied[i] is 1 on all of them, which are one: they begin with the lowest stage's values and get the sum of
+ * their gradients; NULL: none is. `forward` computes a stage, `loss` on the rank of the last stage the loss of a
+ * micro-batch: NULL elsewhere. Both are called within the three functions below, on their thread. Holds the tensors and
+ * the groups. Blocks: what ranks give is compared. Errors, on all ranks: TDM_ERROR_INVALID_ARGUMENT naming the rank
+ * whose schedule, stages or parameters do not fit the others'. Free with tdm_pipeline_free().
+ * Source: torch.distributed.pipelining. */
+TDM_API TDM_BLOCKS tdm_error* tdm_pipeline_create(
+    tdm_process_group* group, tdm_tensor* const* parameters, const char* const* names, const int32_t* stages,
+    TDM_NULLABLE const uint8_t* tied, size_t parameter_count, tdm_tensor* const* buffers, const int32_t* buffer_stages,
+    size_t buffer_count, const tdm_pipeline_options* options,
+    TDM_CALLED(here) tdm_error* (*forward)(void* user_data, const tdm_pipeline_call* call),
+    TDM_CALLED(here) TDM_NULLABLE tdm_error* (*loss)(void* user_data, const tdm_pipeline_call* call), void* user_data,
+    void (*destroy)(void* user_data), tdm_pipeline** out);
+TDM_API void tdm_pipeline_free(tdm_pipeline* pipeline);
+/* Forward and backward of a batch: adds to the gradients of the stages' parameters those of one process on the whole
+ * batch. `inputs` are the first stage's, `targets` the last one's; other ranks give none. *loss is the batch's, on all
+ * ranks; with replicas the mean of theirs. Blocks. A micro-batch that fails has all ranks fail with the same error, which
+ * names stage, micro-batch and rank; without replicas the next step can be made. */
+TDM_API TDM_BLOCKS tdm_error* tdm_pipeline_step(tdm_pipeline* pipeline, tdm_tensor* const* inputs, size_t input_count,
+                                                tdm_tensor* const* targets, size_t target_count, double* loss);
+/* The loss alone, without gradients. */
+TDM_API TDM_BLOCKS tdm_error* tdm_pipeline_evaluate(tdm_pipeline* pipeline, tdm_tensor* const* inputs,
+                                                    size_t input_count, tdm_tensor* const* targets,
+                                                    size_t target_count, double* loss);
+/* Forward alone, without gradients: on the rank of the last stage its outputs for the batch, elsewhere none.
+ * result_count: in, room; out, the number of results, each freed with tdm_tensor_free(). */
+TDM_API TDM_BLOCKS tdm_error* tdm_pipeline_forward(tdm_pipeline* pipeline, tdm_tensor* const* inputs,
+                                                   size_t input_count, tdm_tensor** results,
+                                                   TDM_INOUT size_t* result_count);
 
 /* ------------------------------------------------------------------------------------------ checkpoints of a training */
 

@@ -40,7 +40,8 @@ class Fields {
 
  private:
   [[noreturn]] static void broken() {
-    throw Error(ErrorCode::kDataLoss, "what another rank says of its pipeline stages cannot be read; run the same version on all ranks");
+    throw Error(ErrorCode::kDataLoss,
+                "what another rank says of its pipeline stages cannot be read; run the same version on all ranks");
   }
   std::string text_;
   std::size_t at_ = 0;
@@ -57,7 +58,21 @@ struct Said {
   std::vector<std::pair<int, std::vector<Parameter>>> stages;
 };
 
-std::string shown(const PipelineSchedule& schedule, bool average_losses, int ranks, bool has_replicas) {
+std::string shown(const DataParallelOptions& options) {
+  std::string text;
+  const auto add = [&text](bool on, const char* name) {
+    if (on) text += std::string(" and ") + name;
+  };
+  add(options.average_by_samples, "average_by_samples");
+  add(options.static_graph, "static_graph");
+  add(options.find_unused_parameters, "find_unused_parameters");
+  add(!options.broadcast_buffers, "buffers of their own");
+  const MixedPrecision& precision = options.mixed_precision;
+  add(precision.param_dtype || precision.reduce_dtype || precision.buffer_dtype, "mixed_precision");
+  return text;
+}
+
+std::string shown(const PipelineSchedule& schedule, bool average_losses, int ranks, const PipelineOptions& options) {
   std::string order;
   for (const auto& actions : schedule.actions) {
     for (const PipelineAction& action : actions) {
@@ -68,8 +83,8 @@ std::string shown(const PipelineSchedule& schedule, bool average_losses, int ran
   }
   return "'" + schedule.name + "' of " + std::to_string(schedule.stages()) + " stages on " + std::to_string(ranks) +
          " ranks, " + std::to_string(schedule.micro_batches) + " micro-batches, " +
-         (average_losses ? "averaging" : "adding") + " losses, " + (has_replicas ? "with" : "without") +
-         " replicas\n" + order;
+         (average_losses ? "averaging" : "adding") + " losses, " + (options.replicas ? "with" : "without") +
+         " replicas" + shown(options.data_parallel) + "\n" + order;
 }
 
 // Without the order of actions, which is long.
@@ -137,7 +152,7 @@ Said parse(const std::string& text) {
 std::string say(ProcessGroup& group, const std::vector<PipelineStage>& stages, const PipelineOptions& options) {
   Fields fields;
   fields.put(fault_of(group, stages, options));
-  fields.put(shown(options.schedule, options.average_losses, group.size(), options.replicas != nullptr));
+  fields.put(shown(options.schedule, options.average_losses, group.size(), options));
   fields.put(group.rank());
   fields.put(static_cast<std::int64_t>(stages.size()));
   for (const PipelineStage& stage : stages) {
@@ -191,10 +206,13 @@ std::vector<std::vector<std::string>> compare_ranks(ProcessGroup& group, Process
       for (const Parameter& one : parameters) {
         const auto [place, is_new] = seen.try_emplace(one.name, stage, &one);
         const auto& [other_stage, other] = place->second;
-        const std::string both = where + "has the parameter '" + one.name + "', and so has stage " + std::to_string(other_stage);
+        const std::string both =
+            where + "has the parameter '" + one.name + "', and so has stage " + std::to_string(other_stage);
         if (one.tied) tied[stage].push_back(one.name);
         if (is_new) continue;
-        if (!one.tied || !other->tied) invalid(both + "; cut the model so that each is in one stage, or name it in `tied` of both");
+        if (!one.tied || !other->tied) {
+          invalid(both + "; cut the model so that each is in one stage, or name it in `tied` of both");
+        }
         if (one.shape != other->shape) invalid(both + ": one is " + one.shape + ", the other " + other->shape);
       }
     }

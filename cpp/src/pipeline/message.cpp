@@ -85,7 +85,8 @@ at::Tensor to_header(const StageMessage& message) {
       one.dtype = static_cast<std::int32_t>(tensor.scalar_type());
       one.dimensions = static_cast<std::uint16_t>(tensor.dim());
     }
-    fits = writer.put(&one, sizeof one) && (!tensor.defined() || writer.put(tensor.sizes().data(), tensor.dim() * sizeof(std::int64_t)));
+    fits = writer.put(&one, sizeof one);
+    if (fits && tensor.defined()) fits = writer.put(tensor.sizes().data(), tensor.dim() * sizeof(std::int64_t));
   }
   if (!fits) {
     throw Error(ErrorCode::kUnsupported, "a stage gives " + std::to_string(message.tensors.size()) +

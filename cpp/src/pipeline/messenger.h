@@ -24,7 +24,8 @@ class StageMessenger {
   // Aborts the group when what is expected was not taken.
   ~StageMessenger();
 
-  // The result of an action of another stage, once; waits for it. Errors: those of messages, naming the action and its rank.
+  // The result of an action of another stage, once; waits for it. Errors: those of messages, naming the action and its
+  // rank.
   StageMessage take(const PipelineAction& source);
   // An action's result, to the stage that wants it; does nothing where none does. Keeps its tensors until they are sent.
   void send(const PipelineAction& action, StageMessage message);

@@ -62,7 +62,8 @@ void PipelinePass::cut(const Tensors& batch, const char* what, std::vector<Tenso
   for (const at::Tensor& tensor : batch) {
     if (!tensor.defined() || tensor.dim() == 0) invalid(std::string(what) + " must be tensors with rows, one a sample");
     if (rows >= 0 && tensor.size(0) != rows) {
-      invalid(std::string(what) + " have " + std::to_string(rows) + " and " + std::to_string(tensor.size(0)) + " rows; give as many of each");
+      invalid(std::string(what) + " have " + std::to_string(rows) + " and " + std::to_string(tensor.size(0)) +
+              " rows; give as many of each");
     }
     rows = tensor.size(0);
     if (rows < count) {

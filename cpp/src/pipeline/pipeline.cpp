@@ -83,13 +83,13 @@ Pipeline::Pipeline(std::shared_ptr<ProcessGroup> group, std::vector<PipelineStag
   if (!options.replicas != !options.everyone) {
     invalid("a pipeline with replicas needs the group of a stage's replicas and that of all ranks; give both, or a mesh");
   }
-  check_data_parallel(options.data_parallel);
   std::ranges::sort(stages, {}, &PipelineStage::index);
   parts_->group = std::move(group);
   parts_->stages = std::move(stages);
   parts_->options = std::move(options);
   PipelineParts& parts = *parts_;
   const auto tied = compare_ranks(*parts.group, parts.everyone(), parts.stages, parts.options);
+  check_data_parallel(parts.options.data_parallel);  // on all ranks alike
   if (parts.options.replicas) {
     for (const PipelineStage& stage : parts.stages) {
       if (auto reducer = reducer_for(stage, parts.options)) parts.reducers[stage.index] = std::move(reducer);

@@ -88,6 +88,36 @@ tdm_error* tg_data_parallel_forward(tdm_data_parallel* data_parallel, tdm_tensor
   return tdm_data_parallel_forward(data_parallel, &replicas, inputs, input_count, results, result_count);
 }
 
+static tdm_error* compute_micro_batch(void* user_data, const tdm_pipeline_call* call, int32_t stage) {
+  tg_call go = {.scope = tdm_scope_current(),
+                .inputs = call->inputs,
+                .input_count = call->input_count,
+                .results = call->outputs,
+                .result_count = call->output_room,
+                .saved = call->targets,
+                .saved_count = call->target_count,
+                .replica = stage,
+                .output_count = call->output_count};
+  return tgCallback((uintptr_t)user_data, &go);
+}
+
+static tdm_error* on_stage(void* user_data, const tdm_pipeline_call* call) {
+  return compute_micro_batch(user_data, call, (int32_t)call->stage);
+}
+
+static tdm_error* on_loss(void* user_data, const tdm_pipeline_call* call) {
+  return compute_micro_batch(user_data, call, -1);
+}
+
+tdm_error* tg_pipeline_create(tdm_process_group* group, tdm_tensor* const* parameters, const char* const* names,
+                              const int32_t* stages, const uint8_t* tied, size_t parameter_count,
+                              tdm_tensor* const* buffers, const int32_t* buffer_stages, size_t buffer_count,
+                              const tdm_pipeline_options* options, int32_t has_loss, uintptr_t handle,
+                              tdm_pipeline** out) {
+  return tdm_pipeline_create(group, parameters, names, stages, tied, parameter_count, buffers, buffer_stages, buffer_count,
+                             options, on_stage, has_loss ? on_loss : NULL, (void*)handle, release, out);
+}
+
 static tdm_error* on_step(void* user_data, const tdm_step_batch* batch) {
   tg_call go = {.scope = tdm_scope_current(),
                 .inputs = batch->tensors,

@@ -20,13 +20,13 @@ type Invocation struct {
 	Inputs []Made // the zero Made where there is none
 	Room   int
 
-	// Of the backward of a function: what was saved, and which results are needed.
+	// Of the backward of a function: what was saved, and which results are needed. Of the loss of a pipeline: the targets.
 	Saved []Made
 	Needs []bool
 
 	Bucket *Bucket // of a communication hook
 
-	Replica int // of a data-parallel module
+	Replica int // of a data-parallel module; of a pipeline the stage, -1: the loss
 
 	Rate *RateCall // of a scheduler
 

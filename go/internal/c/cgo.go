@@ -30,6 +30,7 @@ type (
 	DDP              unsafe.Pointer
 	ModelAverager    unsafe.Pointer
 	DataParallel     unsafe.Pointer
+	Pipeline         unsafe.Pointer
 	RecordIOWriter   unsafe.Pointer
 	RecordIOReader   unsafe.Pointer
 	Dataset          unsafe.Pointer

@@ -333,6 +333,12 @@ const char* const tandem_go_names[TANDEM_GO_FUNCTION_COUNT] = {
     "tdm_post_local_sgd_optimizer_create",
     "tdm_zero_redundancy_optimizer_create",
     "tdm_zero_redundancy_optimizer_consolidate",
+    "tdm_pipeline_options_init",
+    "tdm_pipeline_create",
+    "tdm_pipeline_free",
+    "tdm_pipeline_step",
+    "tdm_pipeline_evaluate",
+    "tdm_pipeline_forward",
     "tdm_checkpoint_folder_options_init",
     "tdm_checkpoint_folder_create",
     "tdm_checkpoint_folder_free",
@@ -2098,622 +2104,652 @@ tdm_error* tdm_zero_redundancy_optimizer_consolidate(tdm_optimizer* optimizer, i
   return ((tdm_error* (*)(tdm_optimizer* optimizer, int32_t to))slots[325])(optimizer, to);
 }
 
-void tdm_checkpoint_folder_options_init(tdm_checkpoint_folder_options* made, size_t struct_size) {
+void tdm_pipeline_options_init(tdm_pipeline_options* made, size_t struct_size) {
   if (!slots[326]) return;
-  ((void (*)(tdm_checkpoint_folder_options* made, size_t struct_size))slots[326])(made, struct_size);
+  ((void (*)(tdm_pipeline_options* made, size_t struct_size))slots[326])(made, struct_size);
+}
+
+tdm_error* tdm_pipeline_create(tdm_process_group* group, tdm_tensor* const* parameters, const char* const* names, const int32_t* stages, const uint8_t* tied, size_t parameter_count, tdm_tensor* const* buffers, const int32_t* buffer_stages, size_t buffer_count, const tdm_pipeline_options* options, tdm_error* (*forward)(void* user_data, const tdm_pipeline_call* call), tdm_error* (*loss)(void* user_data, const tdm_pipeline_call* call), void* user_data, void (*destroy)(void* user_data), tdm_pipeline** out) {
+  if (!slots[327]) return (tdm_error*)&tandem_go_missing[327];
+  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* const* parameters, const char* const* names, const int32_t* stages, const uint8_t* tied, size_t parameter_count, tdm_tensor* const* buffers, const int32_t* buffer_stages, size_t buffer_count, const tdm_pipeline_options* options, tdm_error* (*forward)(void* user_data, const tdm_pipeline_call* call), tdm_error* (*loss)(void* user_data, const tdm_pipeline_call* call), void* user_data, void (*destroy)(void* user_data), tdm_pipeline** out))slots[327])(group, parameters, names, stages, tied, parameter_count, buffers, buffer_stages, buffer_count, options, forward, loss, user_data, destroy, out);
+}
+
+void tdm_pipeline_free(tdm_pipeline* pipeline) {
+  if (!slots[328]) return;
+  ((void (*)(tdm_pipeline* pipeline))slots[328])(pipeline);
+}
+
+tdm_error* tdm_pipeline_step(tdm_pipeline* pipeline, tdm_tensor* const* inputs, size_t input_count, tdm_tensor* const* targets, size_t target_count, double* loss) {
+  if (!slots[329]) return (tdm_error*)&tandem_go_missing[329];
+  return ((tdm_error* (*)(tdm_pipeline* pipeline, tdm_tensor* const* inputs, size_t input_count, tdm_tensor* const* targets, size_t target_count, double* loss))slots[329])(pipeline, inputs, input_count, targets, target_count, loss);
+}
+
+tdm_error* tdm_pipeline_evaluate(tdm_pipeline* pipeline, tdm_tensor* const* inputs, size_t input_count, tdm_tensor* const* targets, size_t target_count, double* loss) {
+  if (!slots[330]) return (tdm_error*)&tandem_go_missing[330];
+  return ((tdm_error* (*)(tdm_pipeline* pipeline, tdm_tensor* const* inputs, size_t input_count, tdm_tensor* const* targets, size_t target_count, double* loss))slots[330])(pipeline, inputs, input_count, targets, target_count, loss);
+}
+
+tdm_error* tdm_pipeline_forward(tdm_pipeline* pipeline, tdm_tensor* const* inputs, size_t input_count, tdm_tensor** results, size_t* result_count) {
+  if (!slots[331]) return (tdm_error*)&tandem_go_missing[331];
+  return ((tdm_error* (*)(tdm_pipeline* pipeline, tdm_tensor* const* inputs, size_t input_count, tdm_tensor** results, size_t* result_count))slots[331])(pipeline, inputs, input_count, results, result_count);
+}
+
+void tdm_checkpoint_folder_options_init(tdm_checkpoint_folder_options* made, size_t struct_size) {
+  if (!slots[332]) return;
+  ((void (*)(tdm_checkpoint_folder_options* made, size_t struct_size))slots[332])(made, struct_size);
 }
 
 tdm_error* tdm_checkpoint_folder_create(const char* path, const tdm_checkpoint_folder_options* options, tdm_process_group* group, tdm_checkpoint_folder** out) {
-  if (!slots[327]) return (tdm_error*)&tandem_go_missing[327];
-  return ((tdm_error* (*)(const char* path, const tdm_checkpoint_folder_options* options, tdm_process_group* group, tdm_checkpoint_folder** out))slots[327])(path, options, group, out);
+  if (!slots[333]) return (tdm_error*)&tandem_go_missing[333];
+  return ((tdm_error* (*)(const char* path, const tdm_checkpoint_folder_options* options, tdm_process_group* group, tdm_checkpoint_folder** out))slots[333])(path, options, group, out);
 }
 
 void tdm_checkpoint_folder_free(tdm_checkpoint_folder* folder) {
-  if (!slots[328]) return;
-  ((void (*)(tdm_checkpoint_folder* folder))slots[328])(folder);
+  if (!slots[334]) return;
+  ((void (*)(tdm_checkpoint_folder* folder))slots[334])(folder);
 }
 
 const char* tdm_checkpoint_folder_path(const tdm_checkpoint_folder* folder) {
-  if (!slots[329]) return 0;
-  return ((const char* (*)(const tdm_checkpoint_folder* folder))slots[329])(folder);
+  if (!slots[335]) return 0;
+  return ((const char* (*)(const tdm_checkpoint_folder* folder))slots[335])(folder);
 }
 
 tdm_error* tdm_checkpoint_folder_save(tdm_checkpoint_folder* folder, int64_t step, const tdm_checkpoint_tensor* tensors, size_t tensor_count, const char* values) {
-  if (!slots[330]) return (tdm_error*)&tandem_go_missing[330];
-  return ((tdm_error* (*)(tdm_checkpoint_folder* folder, int64_t step, const tdm_checkpoint_tensor* tensors, size_t tensor_count, const char* values))slots[330])(folder, step, tensors, tensor_count, values);
+  if (!slots[336]) return (tdm_error*)&tandem_go_missing[336];
+  return ((tdm_error* (*)(tdm_checkpoint_folder* folder, int64_t step, const tdm_checkpoint_tensor* tensors, size_t tensor_count, const char* values))slots[336])(folder, step, tensors, tensor_count, values);
 }
 
 tdm_error* tdm_checkpoint_folder_save_async(tdm_checkpoint_folder* folder, int64_t step, const tdm_checkpoint_tensor* tensors, size_t tensor_count, const char* values) {
-  if (!slots[331]) return (tdm_error*)&tandem_go_missing[331];
-  return ((tdm_error* (*)(tdm_checkpoint_folder* folder, int64_t step, const tdm_checkpoint_tensor* tensors, size_t tensor_count, const char* values))slots[331])(folder, step, tensors, tensor_count, values);
+  if (!slots[337]) return (tdm_error*)&tandem_go_missing[337];
+  return ((tdm_error* (*)(tdm_checkpoint_folder* folder, int64_t step, const tdm_checkpoint_tensor* tensors, size_t tensor_count, const char* values))slots[337])(folder, step, tensors, tensor_count, values);
 }
 
 tdm_error* tdm_checkpoint_folder_save_failed(tdm_checkpoint_folder* folder, int64_t step, int32_t beside, const char* reason) {
-  if (!slots[332]) return (tdm_error*)&tandem_go_missing[332];
-  return ((tdm_error* (*)(tdm_checkpoint_folder* folder, int64_t step, int32_t beside, const char* reason))slots[332])(folder, step, beside, reason);
+  if (!slots[338]) return (tdm_error*)&tandem_go_missing[338];
+  return ((tdm_error* (*)(tdm_checkpoint_folder* folder, int64_t step, int32_t beside, const char* reason))slots[338])(folder, step, beside, reason);
 }
 
 int32_t tdm_checkpoint_folder_saving(const tdm_checkpoint_folder* folder) {
-  if (!slots[333]) return 0;
-  return ((int32_t (*)(const tdm_checkpoint_folder* folder))slots[333])(folder);
+  if (!slots[339]) return 0;
+  return ((int32_t (*)(const tdm_checkpoint_folder* folder))slots[339])(folder);
 }
 
 tdm_error* tdm_checkpoint_folder_wait(tdm_checkpoint_folder* folder) {
-  if (!slots[334]) return (tdm_error*)&tandem_go_missing[334];
-  return ((tdm_error* (*)(tdm_checkpoint_folder* folder))slots[334])(folder);
+  if (!slots[340]) return (tdm_error*)&tandem_go_missing[340];
+  return ((tdm_error* (*)(tdm_checkpoint_folder* folder))slots[340])(folder);
 }
 
 tdm_error* tdm_checkpoint_folder_close(tdm_checkpoint_folder* folder) {
-  if (!slots[335]) return (tdm_error*)&tandem_go_missing[335];
-  return ((tdm_error* (*)(tdm_checkpoint_folder* folder))slots[335])(folder);
+  if (!slots[341]) return (tdm_error*)&tandem_go_missing[341];
+  return ((tdm_error* (*)(tdm_checkpoint_folder* folder))slots[341])(folder);
 }
 
 tdm_error* tdm_checkpoint_folder_abort(tdm_checkpoint_folder* folder) {
-  if (!slots[336]) return (tdm_error*)&tandem_go_missing[336];
-  return ((tdm_error* (*)(tdm_checkpoint_folder* folder))slots[336])(folder);
+  if (!slots[342]) return (tdm_error*)&tandem_go_missing[342];
+  return ((tdm_error* (*)(tdm_checkpoint_folder* folder))slots[342])(folder);
 }
 
 tdm_error* tdm_checkpoint_folder_steps(const tdm_checkpoint_folder* folder, int64_t* steps, size_t* step_count) {
-  if (!slots[337]) return (tdm_error*)&tandem_go_missing[337];
-  return ((tdm_error* (*)(const tdm_checkpoint_folder* folder, int64_t* steps, size_t* step_count))slots[337])(folder, steps, step_count);
+  if (!slots[343]) return (tdm_error*)&tandem_go_missing[343];
+  return ((tdm_error* (*)(const tdm_checkpoint_folder* folder, int64_t* steps, size_t* step_count))slots[343])(folder, steps, step_count);
 }
 
 tdm_error* tdm_checkpoint_folder_load(tdm_checkpoint_folder* folder, int64_t step, const char* const* sections, size_t section_count, tdm_checkpoint** out) {
-  if (!slots[338]) return (tdm_error*)&tandem_go_missing[338];
-  return ((tdm_error* (*)(tdm_checkpoint_folder* folder, int64_t step, const char* const* sections, size_t section_count, tdm_checkpoint** out))slots[338])(folder, step, sections, section_count, out);
+  if (!slots[344]) return (tdm_error*)&tandem_go_missing[344];
+  return ((tdm_error* (*)(tdm_checkpoint_folder* folder, int64_t step, const char* const* sections, size_t section_count, tdm_checkpoint** out))slots[344])(folder, step, sections, section_count, out);
 }
 
 void tdm_checkpoint_selection_init(tdm_checkpoint_selection* made, size_t struct_size) {
-  if (!slots[339]) return;
-  ((void (*)(tdm_checkpoint_selection* made, size_t struct_size))slots[339])(made, struct_size);
+  if (!slots[345]) return;
+  ((void (*)(tdm_checkpoint_selection* made, size_t struct_size))slots[345])(made, struct_size);
 }
 
 tdm_error* tdm_checkpoint_folder_load_part(tdm_checkpoint_folder* folder, const tdm_checkpoint_selection* selection, tdm_checkpoint** out) {
-  if (!slots[340]) return (tdm_error*)&tandem_go_missing[340];
-  return ((tdm_error* (*)(tdm_checkpoint_folder* folder, const tdm_checkpoint_selection* selection, tdm_checkpoint** out))slots[340])(folder, selection, out);
+  if (!slots[346]) return (tdm_error*)&tandem_go_missing[346];
+  return ((tdm_error* (*)(tdm_checkpoint_folder* folder, const tdm_checkpoint_selection* selection, tdm_checkpoint** out))slots[346])(folder, selection, out);
 }
 
 tdm_error* tdm_checkpoint_folder_agree(tdm_checkpoint_folder* folder, const char* failure) {
-  if (!slots[341]) return (tdm_error*)&tandem_go_missing[341];
-  return ((tdm_error* (*)(tdm_checkpoint_folder* folder, const char* failure))slots[341])(folder, failure);
+  if (!slots[347]) return (tdm_error*)&tandem_go_missing[347];
+  return ((tdm_error* (*)(tdm_checkpoint_folder* folder, const char* failure))slots[347])(folder, failure);
 }
 
 void tdm_checkpoint_free(tdm_checkpoint* checkpoint) {
-  if (!slots[342]) return;
-  ((void (*)(tdm_checkpoint* checkpoint))slots[342])(checkpoint);
+  if (!slots[348]) return;
+  ((void (*)(tdm_checkpoint* checkpoint))slots[348])(checkpoint);
 }
 
 int64_t tdm_checkpoint_step(const tdm_checkpoint* checkpoint) {
-  if (!slots[343]) return 0;
-  return ((int64_t (*)(const tdm_checkpoint* checkpoint))slots[343])(checkpoint);
+  if (!slots[349]) return 0;
+  return ((int64_t (*)(const tdm_checkpoint* checkpoint))slots[349])(checkpoint);
 }
 
 int32_t tdm_checkpoint_world_size(const tdm_checkpoint* checkpoint) {
-  if (!slots[344]) return 0;
-  return ((int32_t (*)(const tdm_checkpoint* checkpoint))slots[344])(checkpoint);
+  if (!slots[350]) return 0;
+  return ((int32_t (*)(const tdm_checkpoint* checkpoint))slots[350])(checkpoint);
 }
 
 const char* tdm_checkpoint_values(const tdm_checkpoint* checkpoint) {
-  if (!slots[345]) return 0;
-  return ((const char* (*)(const tdm_checkpoint* checkpoint))slots[345])(checkpoint);
+  if (!slots[351]) return 0;
+  return ((const char* (*)(const tdm_checkpoint* checkpoint))slots[351])(checkpoint);
 }
 
 tdm_error* tdm_checkpoint_refused(const tdm_checkpoint* checkpoint, tdm_strings** out) {
-  if (!slots[346]) return (tdm_error*)&tandem_go_missing[346];
-  return ((tdm_error* (*)(const tdm_checkpoint* checkpoint, tdm_strings** out))slots[346])(checkpoint, out);
+  if (!slots[352]) return (tdm_error*)&tandem_go_missing[352];
+  return ((tdm_error* (*)(const tdm_checkpoint* checkpoint, tdm_strings** out))slots[352])(checkpoint, out);
 }
 
 tdm_error* tdm_checkpoint_sections(const tdm_checkpoint* checkpoint, tdm_strings** out) {
-  if (!slots[347]) return (tdm_error*)&tandem_go_missing[347];
-  return ((tdm_error* (*)(const tdm_checkpoint* checkpoint, tdm_strings** out))slots[347])(checkpoint, out);
+  if (!slots[353]) return (tdm_error*)&tandem_go_missing[353];
+  return ((tdm_error* (*)(const tdm_checkpoint* checkpoint, tdm_strings** out))slots[353])(checkpoint, out);
 }
 
 tdm_error* tdm_checkpoint_tensors(const tdm_checkpoint* checkpoint, const char* section, tdm_named_tensors** out) {
-  if (!slots[348]) return (tdm_error*)&tandem_go_missing[348];
-  return ((tdm_error* (*)(const tdm_checkpoint* checkpoint, const char* section, tdm_named_tensors** out))slots[348])(checkpoint, section, out);
+  if (!slots[354]) return (tdm_error*)&tandem_go_missing[354];
+  return ((tdm_error* (*)(const tdm_checkpoint* checkpoint, const char* section, tdm_named_tensors** out))slots[354])(checkpoint, section, out);
 }
 
 void tdm_elastic_options_init(tdm_elastic_options* made, size_t struct_size) {
-  if (!slots[349]) return;
-  ((void (*)(tdm_elastic_options* made, size_t struct_size))slots[349])(made, struct_size);
+  if (!slots[355]) return;
+  ((void (*)(tdm_elastic_options* made, size_t struct_size))slots[355])(made, struct_size);
 }
 
 tdm_error* tdm_elastic_create(const tdm_process_group_options* group, const tdm_elastic_options* options, tdm_elastic** out) {
-  if (!slots[350]) return (tdm_error*)&tandem_go_missing[350];
-  return ((tdm_error* (*)(const tdm_process_group_options* group, const tdm_elastic_options* options, tdm_elastic** out))slots[350])(group, options, out);
+  if (!slots[356]) return (tdm_error*)&tandem_go_missing[356];
+  return ((tdm_error* (*)(const tdm_process_group_options* group, const tdm_elastic_options* options, tdm_elastic** out))slots[356])(group, options, out);
 }
 
 void tdm_elastic_free(tdm_elastic* elastic) {
-  if (!slots[351]) return;
-  ((void (*)(tdm_elastic* elastic))slots[351])(elastic);
+  if (!slots[357]) return;
+  ((void (*)(tdm_elastic* elastic))slots[357])(elastic);
 }
 
 tdm_error* tdm_elastic_commit(tdm_elastic* elastic, const tdm_checkpoint_tensor* tensors, size_t tensor_count, const char* values) {
-  if (!slots[352]) return (tdm_error*)&tandem_go_missing[352];
-  return ((tdm_error* (*)(tdm_elastic* elastic, const tdm_checkpoint_tensor* tensors, size_t tensor_count, const char* values))slots[352])(elastic, tensors, tensor_count, values);
+  if (!slots[358]) return (tdm_error*)&tandem_go_missing[358];
+  return ((tdm_error* (*)(tdm_elastic* elastic, const tdm_checkpoint_tensor* tensors, size_t tensor_count, const char* values))slots[358])(elastic, tensors, tensor_count, values);
 }
 
 tdm_error* tdm_elastic_committed(const tdm_elastic* elastic, tdm_checkpoint** out) {
-  if (!slots[353]) return (tdm_error*)&tandem_go_missing[353];
-  return ((tdm_error* (*)(const tdm_elastic* elastic, tdm_checkpoint** out))slots[353])(elastic, out);
+  if (!slots[359]) return (tdm_error*)&tandem_go_missing[359];
+  return ((tdm_error* (*)(const tdm_elastic* elastic, tdm_checkpoint** out))slots[359])(elastic, out);
 }
 
 tdm_error* tdm_elastic_meet(tdm_elastic* elastic, tdm_process_group** out) {
-  if (!slots[354]) return (tdm_error*)&tandem_go_missing[354];
-  return ((tdm_error* (*)(tdm_elastic* elastic, tdm_process_group** out))slots[354])(elastic, out);
+  if (!slots[360]) return (tdm_error*)&tandem_go_missing[360];
+  return ((tdm_error* (*)(tdm_elastic* elastic, tdm_process_group** out))slots[360])(elastic, out);
 }
 
 int64_t tdm_elastic_epoch(const tdm_elastic* elastic) {
-  if (!slots[355]) return 0;
-  return ((int64_t (*)(const tdm_elastic* elastic))slots[355])(elastic);
+  if (!slots[361]) return 0;
+  return ((int64_t (*)(const tdm_elastic* elastic))slots[361])(elastic);
 }
 
 int64_t tdm_elastic_steps(const tdm_elastic* elastic) {
-  if (!slots[356]) return 0;
-  return ((int64_t (*)(const tdm_elastic* elastic))slots[356])(elastic);
+  if (!slots[362]) return 0;
+  return ((int64_t (*)(const tdm_elastic* elastic))slots[362])(elastic);
 }
 
 tdm_error* tdm_elastic_step(tdm_elastic* elastic, tdm_elastic_next* next) {
-  if (!slots[357]) return (tdm_error*)&tandem_go_missing[357];
-  return ((tdm_error* (*)(tdm_elastic* elastic, tdm_elastic_next* next))slots[357])(elastic, next);
+  if (!slots[363]) return (tdm_error*)&tandem_go_missing[363];
+  return ((tdm_error* (*)(tdm_elastic* elastic, tdm_elastic_next* next))slots[363])(elastic, next);
 }
 
 tdm_error* tdm_elastic_has_ended(tdm_elastic* elastic, int32_t* ended) {
-  if (!slots[358]) return (tdm_error*)&tandem_go_missing[358];
-  return ((tdm_error* (*)(tdm_elastic* elastic, int32_t* ended))slots[358])(elastic, ended);
+  if (!slots[364]) return (tdm_error*)&tandem_go_missing[364];
+  return ((tdm_error* (*)(tdm_elastic* elastic, int32_t* ended))slots[364])(elastic, ended);
 }
 
 tdm_error* tdm_elastic_done(tdm_elastic* elastic) {
-  if (!slots[359]) return (tdm_error*)&tandem_go_missing[359];
-  return ((tdm_error* (*)(tdm_elastic* elastic))slots[359])(elastic);
+  if (!slots[365]) return (tdm_error*)&tandem_go_missing[365];
+  return ((tdm_error* (*)(tdm_elastic* elastic))slots[365])(elastic);
 }
 
 tdm_error* tdm_elastic_notify(tdm_elastic* elastic) {
-  if (!slots[360]) return (tdm_error*)&tandem_go_missing[360];
-  return ((tdm_error* (*)(tdm_elastic* elastic))slots[360])(elastic);
+  if (!slots[366]) return (tdm_error*)&tandem_go_missing[366];
+  return ((tdm_error* (*)(tdm_elastic* elastic))slots[366])(elastic);
 }
 
 tdm_error* tdm_elastic_left(tdm_elastic* elastic) {
-  if (!slots[361]) return (tdm_error*)&tandem_go_missing[361];
-  return ((tdm_error* (*)(tdm_elastic* elastic))slots[361])(elastic);
+  if (!slots[367]) return (tdm_error*)&tandem_go_missing[367];
+  return ((tdm_error* (*)(tdm_elastic* elastic))slots[367])(elastic);
 }
 
 int32_t tdm_elastic_has_left(const tdm_elastic* elastic) {
-  if (!slots[362]) return 0;
-  return ((int32_t (*)(const tdm_elastic* elastic))slots[362])(elastic);
+  if (!slots[368]) return 0;
+  return ((int32_t (*)(const tdm_elastic* elastic))slots[368])(elastic);
 }
 
 tdm_error* tdm_elastic_abort(tdm_elastic* elastic) {
-  if (!slots[363]) return (tdm_error*)&tandem_go_missing[363];
-  return ((tdm_error* (*)(tdm_elastic* elastic))slots[363])(elastic);
+  if (!slots[369]) return (tdm_error*)&tandem_go_missing[369];
+  return ((tdm_error* (*)(tdm_elastic* elastic))slots[369])(elastic);
 }
 
 tdm_error* tdm_elastic_describe(tdm_elastic* elastic, const char* text) {
-  if (!slots[364]) return (tdm_error*)&tandem_go_missing[364];
-  return ((tdm_error* (*)(tdm_elastic* elastic, const char* text))slots[364])(elastic, text);
+  if (!slots[370]) return (tdm_error*)&tandem_go_missing[370];
+  return ((tdm_error* (*)(tdm_elastic* elastic, const char* text))slots[370])(elastic, text);
 }
 
 void tdm_metrics_options_init(tdm_metrics_options* made, size_t struct_size) {
-  if (!slots[365]) return;
-  ((void (*)(tdm_metrics_options* made, size_t struct_size))slots[365])(made, struct_size);
+  if (!slots[371]) return;
+  ((void (*)(tdm_metrics_options* made, size_t struct_size))slots[371])(made, struct_size);
 }
 
 tdm_error* tdm_metrics_report(const tdm_metrics_options* options) {
-  if (!slots[366]) return (tdm_error*)&tandem_go_missing[366];
-  return ((tdm_error* (*)(const tdm_metrics_options* options))slots[366])(options);
+  if (!slots[372]) return (tdm_error*)&tandem_go_missing[372];
+  return ((tdm_error* (*)(const tdm_metrics_options* options))slots[372])(options);
 }
 
 void tdm_recordio_writer_options_init(tdm_recordio_writer_options* made, size_t struct_size) {
-  if (!slots[367]) return;
-  ((void (*)(tdm_recordio_writer_options* made, size_t struct_size))slots[367])(made, struct_size);
+  if (!slots[373]) return;
+  ((void (*)(tdm_recordio_writer_options* made, size_t struct_size))slots[373])(made, struct_size);
 }
 
 tdm_error* tdm_recordio_writer_create(const char* path, const tdm_recordio_writer_options* options, tdm_recordio_writer** out) {
-  if (!slots[368]) return (tdm_error*)&tandem_go_missing[368];
-  return ((tdm_error* (*)(const char* path, const tdm_recordio_writer_options* options, tdm_recordio_writer** out))slots[368])(path, options, out);
+  if (!slots[374]) return (tdm_error*)&tandem_go_missing[374];
+  return ((tdm_error* (*)(const char* path, const tdm_recordio_writer_options* options, tdm_recordio_writer** out))slots[374])(path, options, out);
 }
 
 tdm_error* tdm_recordio_writer_write(tdm_recordio_writer* writer, const void* data, size_t size) {
-  if (!slots[369]) return (tdm_error*)&tandem_go_missing[369];
-  return ((tdm_error* (*)(tdm_recordio_writer* writer, const void* data, size_t size))slots[369])(writer, data, size);
+  if (!slots[375]) return (tdm_error*)&tandem_go_missing[375];
+  return ((tdm_error* (*)(tdm_recordio_writer* writer, const void* data, size_t size))slots[375])(writer, data, size);
 }
 
 tdm_error* tdm_recordio_writer_close(tdm_recordio_writer* writer) {
-  if (!slots[370]) return (tdm_error*)&tandem_go_missing[370];
-  return ((tdm_error* (*)(tdm_recordio_writer* writer))slots[370])(writer);
+  if (!slots[376]) return (tdm_error*)&tandem_go_missing[376];
+  return ((tdm_error* (*)(tdm_recordio_writer* writer))slots[376])(writer);
 }
 
 void tdm_recordio_writer_free(tdm_recordio_writer* writer) {
-  if (!slots[371]) return;
-  ((void (*)(tdm_recordio_writer* writer))slots[371])(writer);
+  if (!slots[377]) return;
+  ((void (*)(tdm_recordio_writer* writer))slots[377])(writer);
 }
 
 tdm_error* tdm_recordio_reader_create(const char* path, tdm_recordio_reader** out) {
-  if (!slots[372]) return (tdm_error*)&tandem_go_missing[372];
-  return ((tdm_error* (*)(const char* path, tdm_recordio_reader** out))slots[372])(path, out);
+  if (!slots[378]) return (tdm_error*)&tandem_go_missing[378];
+  return ((tdm_error* (*)(const char* path, tdm_recordio_reader** out))slots[378])(path, out);
 }
 
 int64_t tdm_recordio_reader_count(const tdm_recordio_reader* reader) {
-  if (!slots[373]) return 0;
-  return ((int64_t (*)(const tdm_recordio_reader* reader))slots[373])(reader);
+  if (!slots[379]) return 0;
+  return ((int64_t (*)(const tdm_recordio_reader* reader))slots[379])(reader);
 }
 
 tdm_error* tdm_recordio_reader_get(tdm_recordio_reader* reader, int64_t index, const void** data, size_t* size) {
-  if (!slots[374]) return (tdm_error*)&tandem_go_missing[374];
-  return ((tdm_error* (*)(tdm_recordio_reader* reader, int64_t index, const void** data, size_t* size))slots[374])(reader, index, data, size);
+  if (!slots[380]) return (tdm_error*)&tandem_go_missing[380];
+  return ((tdm_error* (*)(tdm_recordio_reader* reader, int64_t index, const void** data, size_t* size))slots[380])(reader, index, data, size);
 }
 
 tdm_error* tdm_recordio_reader_copy(tdm_recordio_reader* reader, int64_t index, void* destination, size_t bytes) {
-  if (!slots[375]) return (tdm_error*)&tandem_go_missing[375];
-  return ((tdm_error* (*)(tdm_recordio_reader* reader, int64_t index, void* destination, size_t bytes))slots[375])(reader, index, destination, bytes);
+  if (!slots[381]) return (tdm_error*)&tandem_go_missing[381];
+  return ((tdm_error* (*)(tdm_recordio_reader* reader, int64_t index, void* destination, size_t bytes))slots[381])(reader, index, destination, bytes);
 }
 
 int32_t tdm_recordio_reader_version(const tdm_recordio_reader* reader) {
-  if (!slots[376]) return 0;
-  return ((int32_t (*)(const tdm_recordio_reader* reader))slots[376])(reader);
+  if (!slots[382]) return 0;
+  return ((int32_t (*)(const tdm_recordio_reader* reader))slots[382])(reader);
 }
 
 const char* tdm_recordio_reader_schema(const tdm_recordio_reader* reader) {
-  if (!slots[377]) return 0;
-  return ((const char* (*)(const tdm_recordio_reader* reader))slots[377])(reader);
+  if (!slots[383]) return 0;
+  return ((const char* (*)(const tdm_recordio_reader* reader))slots[383])(reader);
 }
 
 int64_t tdm_recordio_reader_metadata_count(const tdm_recordio_reader* reader) {
-  if (!slots[378]) return 0;
-  return ((int64_t (*)(const tdm_recordio_reader* reader))slots[378])(reader);
+  if (!slots[384]) return 0;
+  return ((int64_t (*)(const tdm_recordio_reader* reader))slots[384])(reader);
 }
 
 const char* tdm_recordio_reader_metadata_key(const tdm_recordio_reader* reader, int64_t index) {
-  if (!slots[379]) return 0;
-  return ((const char* (*)(const tdm_recordio_reader* reader, int64_t index))slots[379])(reader, index);
+  if (!slots[385]) return 0;
+  return ((const char* (*)(const tdm_recordio_reader* reader, int64_t index))slots[385])(reader, index);
 }
 
 const char* tdm_recordio_reader_metadata_value(const tdm_recordio_reader* reader, int64_t index) {
-  if (!slots[380]) return 0;
-  return ((const char* (*)(const tdm_recordio_reader* reader, int64_t index))slots[380])(reader, index);
+  if (!slots[386]) return 0;
+  return ((const char* (*)(const tdm_recordio_reader* reader, int64_t index))slots[386])(reader, index);
 }
 
 void tdm_recordio_reader_free(tdm_recordio_reader* reader) {
-  if (!slots[381]) return;
-  ((void (*)(tdm_recordio_reader* reader))slots[381])(reader);
+  if (!slots[387]) return;
+  ((void (*)(tdm_recordio_reader* reader))slots[387])(reader);
 }
 
 void tdm_loader_options_init(tdm_loader_options* made, size_t struct_size) {
-  if (!slots[382]) return;
-  ((void (*)(tdm_loader_options* made, size_t struct_size))slots[382])(made, struct_size);
+  if (!slots[388]) return;
+  ((void (*)(tdm_loader_options* made, size_t struct_size))slots[388])(made, struct_size);
 }
 
 tdm_error* tdm_loader_create(const char* const* paths, size_t path_count, const tdm_field* fields, size_t field_count, const tdm_loader_options* options, tdm_loader** out) {
-  if (!slots[383]) return (tdm_error*)&tandem_go_missing[383];
-  return ((tdm_error* (*)(const char* const* paths, size_t path_count, const tdm_field* fields, size_t field_count, const tdm_loader_options* options, tdm_loader** out))slots[383])(paths, path_count, fields, field_count, options, out);
+  if (!slots[389]) return (tdm_error*)&tandem_go_missing[389];
+  return ((tdm_error* (*)(const char* const* paths, size_t path_count, const tdm_field* fields, size_t field_count, const tdm_loader_options* options, tdm_loader** out))slots[389])(paths, path_count, fields, field_count, options, out);
 }
 
 void tdm_loader_free(tdm_loader* loader) {
-  if (!slots[384]) return;
-  ((void (*)(tdm_loader* loader))slots[384])(loader);
+  if (!slots[390]) return;
+  ((void (*)(tdm_loader* loader))slots[390])(loader);
 }
 
 int64_t tdm_loader_sample_count(const tdm_loader* loader) {
-  if (!slots[385]) return 0;
-  return ((int64_t (*)(const tdm_loader* loader))slots[385])(loader);
+  if (!slots[391]) return 0;
+  return ((int64_t (*)(const tdm_loader* loader))slots[391])(loader);
 }
 
 int64_t tdm_loader_batch_count(const tdm_loader* loader) {
-  if (!slots[386]) return 0;
-  return ((int64_t (*)(const tdm_loader* loader))slots[386])(loader);
+  if (!slots[392]) return 0;
+  return ((int64_t (*)(const tdm_loader* loader))slots[392])(loader);
 }
 
 tdm_error* tdm_loader_start_epoch(tdm_loader* loader, int64_t epoch, int64_t first_batch) {
-  if (!slots[387]) return (tdm_error*)&tandem_go_missing[387];
-  return ((tdm_error* (*)(tdm_loader* loader, int64_t epoch, int64_t first_batch))slots[387])(loader, epoch, first_batch);
+  if (!slots[393]) return (tdm_error*)&tandem_go_missing[393];
+  return ((tdm_error* (*)(tdm_loader* loader, int64_t epoch, int64_t first_batch))slots[393])(loader, epoch, first_batch);
 }
 
 tdm_error* tdm_loader_next(tdm_loader* loader, tdm_tensor** batch, size_t field_count, int32_t* has_batch) {
-  if (!slots[388]) return (tdm_error*)&tandem_go_missing[388];
-  return ((tdm_error* (*)(tdm_loader* loader, tdm_tensor** batch, size_t field_count, int32_t* has_batch))slots[388])(loader, batch, field_count, has_batch);
+  if (!slots[394]) return (tdm_error*)&tandem_go_missing[394];
+  return ((tdm_error* (*)(tdm_loader* loader, tdm_tensor** batch, size_t field_count, int32_t* has_batch))slots[394])(loader, batch, field_count, has_batch);
 }
 
 tdm_error* tdm_loader_abort(tdm_loader* loader) {
-  if (!slots[389]) return (tdm_error*)&tandem_go_missing[389];
-  return ((tdm_error* (*)(tdm_loader* loader))slots[389])(loader);
+  if (!slots[395]) return (tdm_error*)&tandem_go_missing[395];
+  return ((tdm_error* (*)(tdm_loader* loader))slots[395])(loader);
 }
 
 void tdm_loader_batch_init(tdm_loader_batch* made, size_t struct_size) {
-  if (!slots[390]) return;
-  ((void (*)(tdm_loader_batch* made, size_t struct_size))slots[390])(made, struct_size);
+  if (!slots[396]) return;
+  ((void (*)(tdm_loader_batch* made, size_t struct_size))slots[396])(made, struct_size);
 }
 
 tdm_error* tdm_loader_get_batch(const tdm_loader* loader, tdm_loader_batch* out) {
-  if (!slots[391]) return (tdm_error*)&tandem_go_missing[391];
-  return ((tdm_error* (*)(const tdm_loader* loader, tdm_loader_batch* out))slots[391])(loader, out);
+  if (!slots[397]) return (tdm_error*)&tandem_go_missing[397];
+  return ((tdm_error* (*)(const tdm_loader* loader, tdm_loader_batch* out))slots[397])(loader, out);
 }
 
 tdm_error* tdm_loader_get_batch_mask(const tdm_loader* loader, tdm_tensor** out) {
-  if (!slots[392]) return (tdm_error*)&tandem_go_missing[392];
-  return ((tdm_error* (*)(const tdm_loader* loader, tdm_tensor** out))slots[392])(loader, out);
+  if (!slots[398]) return (tdm_error*)&tandem_go_missing[398];
+  return ((tdm_error* (*)(const tdm_loader* loader, tdm_tensor** out))slots[398])(loader, out);
 }
 
 tdm_error* tdm_loader_commit(tdm_loader* loader, tdm_string** record) {
-  if (!slots[393]) return (tdm_error*)&tandem_go_missing[393];
-  return ((tdm_error* (*)(tdm_loader* loader, tdm_string** record))slots[393])(loader, record);
+  if (!slots[399]) return (tdm_error*)&tandem_go_missing[399];
+  return ((tdm_error* (*)(tdm_loader* loader, tdm_string** record))slots[399])(loader, record);
 }
 
 tdm_error* tdm_loader_get_state(const tdm_loader* loader, tdm_string** out) {
-  if (!slots[394]) return (tdm_error*)&tandem_go_missing[394];
-  return ((tdm_error* (*)(const tdm_loader* loader, tdm_string** out))slots[394])(loader, out);
+  if (!slots[400]) return (tdm_error*)&tandem_go_missing[400];
+  return ((tdm_error* (*)(const tdm_loader* loader, tdm_string** out))slots[400])(loader, out);
 }
 
 tdm_error* tdm_loader_restore(tdm_loader* loader, const void* data, size_t size) {
-  if (!slots[395]) return (tdm_error*)&tandem_go_missing[395];
-  return ((tdm_error* (*)(tdm_loader* loader, const void* data, size_t size))slots[395])(loader, data, size);
+  if (!slots[401]) return (tdm_error*)&tandem_go_missing[401];
+  return ((tdm_error* (*)(tdm_loader* loader, const void* data, size_t size))slots[401])(loader, data, size);
 }
 
 int64_t tdm_loader_current_epoch(const tdm_loader* loader) {
-  if (!slots[396]) return 0;
-  return ((int64_t (*)(const tdm_loader* loader))slots[396])(loader);
+  if (!slots[402]) return 0;
+  return ((int64_t (*)(const tdm_loader* loader))slots[402])(loader);
 }
 
 void tdm_dataset_free(tdm_dataset* dataset) {
-  if (!slots[397]) return;
-  ((void (*)(tdm_dataset* dataset))slots[397])(dataset);
+  if (!slots[403]) return;
+  ((void (*)(tdm_dataset* dataset))slots[403])(dataset);
 }
 
 int64_t tdm_dataset_size(const tdm_dataset* dataset) {
-  if (!slots[398]) return 0;
-  return ((int64_t (*)(const tdm_dataset* dataset))slots[398])(dataset);
+  if (!slots[404]) return 0;
+  return ((int64_t (*)(const tdm_dataset* dataset))slots[404])(dataset);
 }
 
 size_t tdm_dataset_field_count(const tdm_dataset* dataset) {
-  if (!slots[399]) return 0;
-  return ((size_t (*)(const tdm_dataset* dataset))slots[399])(dataset);
+  if (!slots[405]) return 0;
+  return ((size_t (*)(const tdm_dataset* dataset))slots[405])(dataset);
 }
 
 const char* tdm_dataset_field_name(const tdm_dataset* dataset, size_t index) {
-  if (!slots[400]) return 0;
-  return ((const char* (*)(const tdm_dataset* dataset, size_t index))slots[400])(dataset, index);
+  if (!slots[406]) return 0;
+  return ((const char* (*)(const tdm_dataset* dataset, size_t index))slots[406])(dataset, index);
 }
 
 tdm_error* tdm_dataset_get(const tdm_dataset* dataset, int64_t index, tdm_tensor** sample, size_t field_count) {
-  if (!slots[401]) return (tdm_error*)&tandem_go_missing[401];
-  return ((tdm_error* (*)(const tdm_dataset* dataset, int64_t index, tdm_tensor** sample, size_t field_count))slots[401])(dataset, index, sample, field_count);
+  if (!slots[407]) return (tdm_error*)&tandem_go_missing[407];
+  return ((tdm_error* (*)(const tdm_dataset* dataset, int64_t index, tdm_tensor** sample, size_t field_count))slots[407])(dataset, index, sample, field_count);
 }
 
 void tdm_open_records_options_init(tdm_open_records_options* made, size_t struct_size) {
-  if (!slots[402]) return;
-  ((void (*)(tdm_open_records_options* made, size_t struct_size))slots[402])(made, struct_size);
+  if (!slots[408]) return;
+  ((void (*)(tdm_open_records_options* made, size_t struct_size))slots[408])(made, struct_size);
 }
 
 tdm_error* tdm_dataset_from_records(const char* const* paths, size_t path_count, const tdm_field* fields, size_t field_count, const tdm_open_records_options* options, tdm_dataset** out) {
-  if (!slots[403]) return (tdm_error*)&tandem_go_missing[403];
-  return ((tdm_error* (*)(const char* const* paths, size_t path_count, const tdm_field* fields, size_t field_count, const tdm_open_records_options* options, tdm_dataset** out))slots[403])(paths, path_count, fields, field_count, options, out);
+  if (!slots[409]) return (tdm_error*)&tandem_go_missing[409];
+  return ((tdm_error* (*)(const char* const* paths, size_t path_count, const tdm_field* fields, size_t field_count, const tdm_open_records_options* options, tdm_dataset** out))slots[409])(paths, path_count, fields, field_count, options, out);
 }
 
 tdm_error* tdm_dataset_from_tensors(tdm_tensor* const* tensors, size_t count, const char* const* names, tdm_dataset** out) {
-  if (!slots[404]) return (tdm_error*)&tandem_go_missing[404];
-  return ((tdm_error* (*)(tdm_tensor* const* tensors, size_t count, const char* const* names, tdm_dataset** out))slots[404])(tensors, count, names, out);
+  if (!slots[410]) return (tdm_error*)&tandem_go_missing[410];
+  return ((tdm_error* (*)(tdm_tensor* const* tensors, size_t count, const char* const* names, tdm_dataset** out))slots[410])(tensors, count, names, out);
 }
 
 tdm_error* tdm_dataset_concat(const tdm_dataset* const* datasets, size_t count, tdm_dataset** out) {
-  if (!slots[405]) return (tdm_error*)&tandem_go_missing[405];
-  return ((tdm_error* (*)(const tdm_dataset* const* datasets, size_t count, tdm_dataset** out))slots[405])(datasets, count, out);
+  if (!slots[411]) return (tdm_error*)&tandem_go_missing[411];
+  return ((tdm_error* (*)(const tdm_dataset* const* datasets, size_t count, tdm_dataset** out))slots[411])(datasets, count, out);
 }
 
 tdm_error* tdm_dataset_subset(const tdm_dataset* dataset, const int64_t* samples, size_t count, tdm_dataset** out) {
-  if (!slots[406]) return (tdm_error*)&tandem_go_missing[406];
-  return ((tdm_error* (*)(const tdm_dataset* dataset, const int64_t* samples, size_t count, tdm_dataset** out))slots[406])(dataset, samples, count, out);
+  if (!slots[412]) return (tdm_error*)&tandem_go_missing[412];
+  return ((tdm_error* (*)(const tdm_dataset* dataset, const int64_t* samples, size_t count, tdm_dataset** out))slots[412])(dataset, samples, count, out);
 }
 
 tdm_error* tdm_dataset_random_split(const tdm_dataset* dataset, const int64_t* sizes, size_t count, uint64_t seed, tdm_dataset** parts) {
-  if (!slots[407]) return (tdm_error*)&tandem_go_missing[407];
-  return ((tdm_error* (*)(const tdm_dataset* dataset, const int64_t* sizes, size_t count, uint64_t seed, tdm_dataset** parts))slots[407])(dataset, sizes, count, seed, parts);
+  if (!slots[413]) return (tdm_error*)&tandem_go_missing[413];
+  return ((tdm_error* (*)(const tdm_dataset* dataset, const int64_t* sizes, size_t count, uint64_t seed, tdm_dataset** parts))slots[413])(dataset, sizes, count, seed, parts);
 }
 
 tdm_error* tdm_dataset_split_sizes(const tdm_dataset* dataset, const double* fractions, size_t count, int64_t* sizes) {
-  if (!slots[408]) return (tdm_error*)&tandem_go_missing[408];
-  return ((tdm_error* (*)(const tdm_dataset* dataset, const double* fractions, size_t count, int64_t* sizes))slots[408])(dataset, fractions, count, sizes);
+  if (!slots[414]) return (tdm_error*)&tandem_go_missing[414];
+  return ((tdm_error* (*)(const tdm_dataset* dataset, const double* fractions, size_t count, int64_t* sizes))slots[414])(dataset, fractions, count, sizes);
 }
 
 tdm_error* tdm_dataset_map(const tdm_dataset* dataset, const char* const* names, size_t field_count, tdm_error* (*map)(void* user_data, tdm_tensor* const* sample, size_t count, tdm_tensor** mapped, size_t field_count), void* user_data, void (*destroy)(void* user_data), tdm_dataset** out) {
-  if (!slots[409]) return (tdm_error*)&tandem_go_missing[409];
-  return ((tdm_error* (*)(const tdm_dataset* dataset, const char* const* names, size_t field_count, tdm_error* (*map)(void* user_data, tdm_tensor* const* sample, size_t count, tdm_tensor** mapped, size_t field_count), void* user_data, void (*destroy)(void* user_data), tdm_dataset** out))slots[409])(dataset, names, field_count, map, user_data, destroy, out);
+  if (!slots[415]) return (tdm_error*)&tandem_go_missing[415];
+  return ((tdm_error* (*)(const tdm_dataset* dataset, const char* const* names, size_t field_count, tdm_error* (*map)(void* user_data, tdm_tensor* const* sample, size_t count, tdm_tensor** mapped, size_t field_count), void* user_data, void (*destroy)(void* user_data), tdm_dataset** out))slots[415])(dataset, names, field_count, map, user_data, destroy, out);
 }
 
 tdm_error* tdm_dataset_create(int64_t size, const char* const* names, size_t field_count, uint64_t fingerprint, tdm_error* (*get)(void* user_data, int64_t index, tdm_tensor** sample, size_t field_count), void* user_data, void (*destroy)(void* user_data), tdm_dataset** out) {
-  if (!slots[410]) return (tdm_error*)&tandem_go_missing[410];
-  return ((tdm_error* (*)(int64_t size, const char* const* names, size_t field_count, uint64_t fingerprint, tdm_error* (*get)(void* user_data, int64_t index, tdm_tensor** sample, size_t field_count), void* user_data, void (*destroy)(void* user_data), tdm_dataset** out))slots[410])(size, names, field_count, fingerprint, get, user_data, destroy, out);
+  if (!slots[416]) return (tdm_error*)&tandem_go_missing[416];
+  return ((tdm_error* (*)(int64_t size, const char* const* names, size_t field_count, uint64_t fingerprint, tdm_error* (*get)(void* user_data, int64_t index, tdm_tensor** sample, size_t field_count), void* user_data, void (*destroy)(void* user_data), tdm_dataset** out))slots[416])(size, names, field_count, fingerprint, get, user_data, destroy, out);
 }
 
 void tdm_iterable_init(tdm_iterable* made, size_t struct_size) {
-  if (!slots[411]) return;
-  ((void (*)(tdm_iterable* made, size_t struct_size))slots[411])(made, struct_size);
+  if (!slots[417]) return;
+  ((void (*)(tdm_iterable* made, size_t struct_size))slots[417])(made, struct_size);
 }
 
 tdm_error* tdm_dataset_from_iterable(const tdm_iterable* iterable, tdm_dataset** out) {
-  if (!slots[412]) return (tdm_error*)&tandem_go_missing[412];
-  return ((tdm_error* (*)(const tdm_iterable* iterable, tdm_dataset** out))slots[412])(iterable, out);
+  if (!slots[418]) return (tdm_error*)&tandem_go_missing[418];
+  return ((tdm_error* (*)(const tdm_iterable* iterable, tdm_dataset** out))slots[418])(iterable, out);
 }
 
 tdm_error* tdm_loader_create_from(const tdm_dataset* dataset, const tdm_loader_options* options, tdm_loader** out) {
-  if (!slots[413]) return (tdm_error*)&tandem_go_missing[413];
-  return ((tdm_error* (*)(const tdm_dataset* dataset, const tdm_loader_options* options, tdm_loader** out))slots[413])(dataset, options, out);
+  if (!slots[419]) return (tdm_error*)&tandem_go_missing[419];
+  return ((tdm_error* (*)(const tdm_dataset* dataset, const tdm_loader_options* options, tdm_loader** out))slots[419])(dataset, options, out);
 }
 
 void tdm_schema_options_init(tdm_schema_options* made, size_t struct_size) {
-  if (!slots[414]) return;
-  ((void (*)(tdm_schema_options* made, size_t struct_size))slots[414])(made, struct_size);
+  if (!slots[420]) return;
+  ((void (*)(tdm_schema_options* made, size_t struct_size))slots[420])(made, struct_size);
 }
 
 tdm_error* tdm_dataset_from_schema(const char* const* paths, size_t path_count, const tdm_schema_options* options, tdm_dataset** out) {
-  if (!slots[415]) return (tdm_error*)&tandem_go_missing[415];
-  return ((tdm_error* (*)(const char* const* paths, size_t path_count, const tdm_schema_options* options, tdm_dataset** out))slots[415])(paths, path_count, options, out);
+  if (!slots[421]) return (tdm_error*)&tandem_go_missing[421];
+  return ((tdm_error* (*)(const char* const* paths, size_t path_count, const tdm_schema_options* options, tdm_dataset** out))slots[421])(paths, path_count, options, out);
 }
 
 tdm_error* tdm_loader_add_transforms(tdm_loader* loader, const char* transforms) {
-  if (!slots[416]) return (tdm_error*)&tandem_go_missing[416];
-  return ((tdm_error* (*)(tdm_loader* loader, const char* transforms))slots[416])(loader, transforms);
+  if (!slots[422]) return (tdm_error*)&tandem_go_missing[422];
+  return ((tdm_error* (*)(tdm_loader* loader, const char* transforms))slots[422])(loader, transforms);
 }
 
 tdm_error* tdm_loader_add_step(tdm_loader* loader, tdm_error* (*step)(void* user_data, const tdm_step_batch* batch), const char* const* adds, size_t add_count, void* user_data, void (*destroy)(void* user_data)) {
-  if (!slots[417]) return (tdm_error*)&tandem_go_missing[417];
-  return ((tdm_error* (*)(tdm_loader* loader, tdm_error* (*step)(void* user_data, const tdm_step_batch* batch), const char* const* adds, size_t add_count, void* user_data, void (*destroy)(void* user_data)))slots[417])(loader, step, adds, add_count, user_data, destroy);
+  if (!slots[423]) return (tdm_error*)&tandem_go_missing[423];
+  return ((tdm_error* (*)(tdm_loader* loader, tdm_error* (*step)(void* user_data, const tdm_step_batch* batch), const char* const* adds, size_t add_count, void* user_data, void (*destroy)(void* user_data)))slots[423])(loader, step, adds, add_count, user_data, destroy);
 }
 
 void tdm_loader_statistics_init(tdm_loader_statistics* made, size_t struct_size) {
-  if (!slots[418]) return;
-  ((void (*)(tdm_loader_statistics* made, size_t struct_size))slots[418])(made, struct_size);
+  if (!slots[424]) return;
+  ((void (*)(tdm_loader_statistics* made, size_t struct_size))slots[424])(made, struct_size);
 }
 
 tdm_error* tdm_loader_get_statistics(const tdm_loader* loader, tdm_loader_statistics* out) {
-  if (!slots[419]) return (tdm_error*)&tandem_go_missing[419];
-  return ((tdm_error* (*)(const tdm_loader* loader, tdm_loader_statistics* out))slots[419])(loader, out);
+  if (!slots[425]) return (tdm_error*)&tandem_go_missing[425];
+  return ((tdm_error* (*)(const tdm_loader* loader, tdm_loader_statistics* out))slots[425])(loader, out);
 }
 
 tdm_error* tdm_loader_statistics_text(const tdm_loader* loader, tdm_string** out) {
-  if (!slots[420]) return (tdm_error*)&tandem_go_missing[420];
-  return ((tdm_error* (*)(const tdm_loader* loader, tdm_string** out))slots[420])(loader, out);
+  if (!slots[426]) return (tdm_error*)&tandem_go_missing[426];
+  return ((tdm_error* (*)(const tdm_loader* loader, tdm_string** out))slots[426])(loader, out);
 }
 
 void tdm_sampler_free(tdm_sampler* sampler) {
-  if (!slots[421]) return;
-  ((void (*)(tdm_sampler* sampler))slots[421])(sampler);
+  if (!slots[427]) return;
+  ((void (*)(tdm_sampler* sampler))slots[427])(sampler);
 }
 
 int64_t tdm_sampler_size(const tdm_sampler* sampler) {
-  if (!slots[422]) return 0;
-  return ((int64_t (*)(const tdm_sampler* sampler))slots[422])(sampler);
+  if (!slots[428]) return 0;
+  return ((int64_t (*)(const tdm_sampler* sampler))slots[428])(sampler);
 }
 
 tdm_error* tdm_sampler_samples(const tdm_sampler* sampler, uint64_t seed, int64_t epoch, int64_t first, int64_t* samples, size_t count) {
-  if (!slots[423]) return (tdm_error*)&tandem_go_missing[423];
-  return ((tdm_error* (*)(const tdm_sampler* sampler, uint64_t seed, int64_t epoch, int64_t first, int64_t* samples, size_t count))slots[423])(sampler, seed, epoch, first, samples, count);
+  if (!slots[429]) return (tdm_error*)&tandem_go_missing[429];
+  return ((tdm_error* (*)(const tdm_sampler* sampler, uint64_t seed, int64_t epoch, int64_t first, int64_t* samples, size_t count))slots[429])(sampler, seed, epoch, first, samples, count);
 }
 
 tdm_error* tdm_sampler_sequential(int64_t size, tdm_sampler** out) {
-  if (!slots[424]) return (tdm_error*)&tandem_go_missing[424];
-  return ((tdm_error* (*)(int64_t size, tdm_sampler** out))slots[424])(size, out);
+  if (!slots[430]) return (tdm_error*)&tandem_go_missing[430];
+  return ((tdm_error* (*)(int64_t size, tdm_sampler** out))slots[430])(size, out);
 }
 
 tdm_error* tdm_sampler_random(int64_t size, tdm_sampler** out) {
-  if (!slots[425]) return (tdm_error*)&tandem_go_missing[425];
-  return ((tdm_error* (*)(int64_t size, tdm_sampler** out))slots[425])(size, out);
+  if (!slots[431]) return (tdm_error*)&tandem_go_missing[431];
+  return ((tdm_error* (*)(int64_t size, tdm_sampler** out))slots[431])(size, out);
 }
 
 tdm_error* tdm_sampler_weighted(const double* weights, size_t count, int64_t positions, int32_t replacement, tdm_sampler** out) {
-  if (!slots[426]) return (tdm_error*)&tandem_go_missing[426];
-  return ((tdm_error* (*)(const double* weights, size_t count, int64_t positions, int32_t replacement, tdm_sampler** out))slots[426])(weights, count, positions, replacement, out);
+  if (!slots[432]) return (tdm_error*)&tandem_go_missing[432];
+  return ((tdm_error* (*)(const double* weights, size_t count, int64_t positions, int32_t replacement, tdm_sampler** out))slots[432])(weights, count, positions, replacement, out);
 }
 
 tdm_error* tdm_sampler_subset(const int64_t* samples, size_t count, int32_t shuffle, tdm_sampler** out) {
-  if (!slots[427]) return (tdm_error*)&tandem_go_missing[427];
-  return ((tdm_error* (*)(const int64_t* samples, size_t count, int32_t shuffle, tdm_sampler** out))slots[427])(samples, count, shuffle, out);
+  if (!slots[433]) return (tdm_error*)&tandem_go_missing[433];
+  return ((tdm_error* (*)(const int64_t* samples, size_t count, int32_t shuffle, tdm_sampler** out))slots[433])(samples, count, shuffle, out);
 }
 
 tdm_error* tdm_sampler_batches(const int64_t* samples, size_t count, int64_t batch_size, int32_t shuffle, tdm_sampler** out) {
-  if (!slots[428]) return (tdm_error*)&tandem_go_missing[428];
-  return ((tdm_error* (*)(const int64_t* samples, size_t count, int64_t batch_size, int32_t shuffle, tdm_sampler** out))slots[428])(samples, count, batch_size, shuffle, out);
+  if (!slots[434]) return (tdm_error*)&tandem_go_missing[434];
+  return ((tdm_error* (*)(const int64_t* samples, size_t count, int64_t batch_size, int32_t shuffle, tdm_sampler** out))slots[434])(samples, count, batch_size, shuffle, out);
 }
 
 tdm_error* tdm_sampler_by_length(const int64_t* lengths, size_t count, int64_t batch_size, int64_t window, tdm_sampler** out) {
-  if (!slots[429]) return (tdm_error*)&tandem_go_missing[429];
-  return ((tdm_error* (*)(const int64_t* lengths, size_t count, int64_t batch_size, int64_t window, tdm_sampler** out))slots[429])(lengths, count, batch_size, window, out);
+  if (!slots[435]) return (tdm_error*)&tandem_go_missing[435];
+  return ((tdm_error* (*)(const int64_t* lengths, size_t count, int64_t batch_size, int64_t window, tdm_sampler** out))slots[435])(lengths, count, batch_size, window, out);
 }
 
 tdm_error* tdm_sampler_distributed(const tdm_sampler* sampler, int32_t rank, int32_t world_size, tdm_sampler** out) {
-  if (!slots[430]) return (tdm_error*)&tandem_go_missing[430];
-  return ((tdm_error* (*)(const tdm_sampler* sampler, int32_t rank, int32_t world_size, tdm_sampler** out))slots[430])(sampler, rank, world_size, out);
+  if (!slots[436]) return (tdm_error*)&tandem_go_missing[436];
+  return ((tdm_error* (*)(const tdm_sampler* sampler, int32_t rank, int32_t world_size, tdm_sampler** out))slots[436])(sampler, rank, world_size, out);
 }
 
 tdm_error* tdm_sampler_create(const char* name, int64_t positions, int32_t by_epoch, tdm_error* (*list)(void* user_data, uint64_t seed, int64_t epoch, int64_t first, int64_t* samples, size_t count), void* user_data, void (*destroy)(void* user_data), tdm_sampler** out) {
-  if (!slots[431]) return (tdm_error*)&tandem_go_missing[431];
-  return ((tdm_error* (*)(const char* name, int64_t positions, int32_t by_epoch, tdm_error* (*list)(void* user_data, uint64_t seed, int64_t epoch, int64_t first, int64_t* samples, size_t count), void* user_data, void (*destroy)(void* user_data), tdm_sampler** out))slots[431])(name, positions, by_epoch, list, user_data, destroy, out);
+  if (!slots[437]) return (tdm_error*)&tandem_go_missing[437];
+  return ((tdm_error* (*)(const char* name, int64_t positions, int32_t by_epoch, tdm_error* (*list)(void* user_data, uint64_t seed, int64_t epoch, int64_t first, int64_t* samples, size_t count), void* user_data, void (*destroy)(void* user_data), tdm_sampler** out))slots[437])(name, positions, by_epoch, list, user_data, destroy, out);
 }
 
 void tdm_dynamic_loader_options_init(tdm_dynamic_loader_options* made, size_t struct_size) {
-  if (!slots[432]) return;
-  ((void (*)(tdm_dynamic_loader_options* made, size_t struct_size))slots[432])(made, struct_size);
+  if (!slots[438]) return;
+  ((void (*)(tdm_dynamic_loader_options* made, size_t struct_size))slots[438])(made, struct_size);
 }
 
 tdm_error* tdm_loader_create_dynamic(const tdm_dataset* dataset, const tdm_store* store, const tdm_dynamic_loader_options* options, const void* state, size_t state_size, const char* quarantine, tdm_loader** out) {
-  if (!slots[433]) return (tdm_error*)&tandem_go_missing[433];
-  return ((tdm_error* (*)(const tdm_dataset* dataset, const tdm_store* store, const tdm_dynamic_loader_options* options, const void* state, size_t state_size, const char* quarantine, tdm_loader** out))slots[433])(dataset, store, options, state, state_size, quarantine, out);
+  if (!slots[439]) return (tdm_error*)&tandem_go_missing[439];
+  return ((tdm_error* (*)(const tdm_dataset* dataset, const tdm_store* store, const tdm_dynamic_loader_options* options, const void* state, size_t state_size, const char* quarantine, tdm_loader** out))slots[439])(dataset, store, options, state, state_size, quarantine, out);
 }
 
 tdm_error* tdm_loader_create_replay(const tdm_dataset* dataset, const char* const* records, size_t record_count, const tdm_dynamic_loader_options* options, const void* state, size_t state_size, const char* quarantine, tdm_loader** out) {
-  if (!slots[434]) return (tdm_error*)&tandem_go_missing[434];
-  return ((tdm_error* (*)(const tdm_dataset* dataset, const char* const* records, size_t record_count, const tdm_dynamic_loader_options* options, const void* state, size_t state_size, const char* quarantine, tdm_loader** out))slots[434])(dataset, records, record_count, options, state, state_size, quarantine, out);
+  if (!slots[440]) return (tdm_error*)&tandem_go_missing[440];
+  return ((tdm_error* (*)(const tdm_dataset* dataset, const char* const* records, size_t record_count, const tdm_dynamic_loader_options* options, const void* state, size_t state_size, const char* quarantine, tdm_loader** out))slots[440])(dataset, records, record_count, options, state, state_size, quarantine, out);
 }
 
 tdm_error* tdm_loader_next_step(tdm_loader* loader, int32_t* has_step) {
-  if (!slots[435]) return (tdm_error*)&tandem_go_missing[435];
-  return ((tdm_error* (*)(tdm_loader* loader, int32_t* has_step))slots[435])(loader, has_step);
+  if (!slots[441]) return (tdm_error*)&tandem_go_missing[441];
+  return ((tdm_error* (*)(tdm_loader* loader, int32_t* has_step))slots[441])(loader, has_step);
 }
 
 tdm_error* tdm_loader_fail(tdm_loader* loader, int64_t sample, const char* reason) {
-  if (!slots[436]) return (tdm_error*)&tandem_go_missing[436];
-  return ((tdm_error* (*)(tdm_loader* loader, int64_t sample, const char* reason))slots[436])(loader, sample, reason);
+  if (!slots[442]) return (tdm_error*)&tandem_go_missing[442];
+  return ((tdm_error* (*)(tdm_loader* loader, int64_t sample, const char* reason))slots[442])(loader, sample, reason);
 }
 
 int64_t tdm_loader_current_step(const tdm_loader* loader) {
-  if (!slots[437]) return 0;
-  return ((int64_t (*)(const tdm_loader* loader))slots[437])(loader);
+  if (!slots[443]) return 0;
+  return ((int64_t (*)(const tdm_loader* loader))slots[443])(loader);
 }
 
 int64_t tdm_loader_step_local_count(const tdm_loader* loader) {
-  if (!slots[438]) return 0;
-  return ((int64_t (*)(const tdm_loader* loader))slots[438])(loader);
+  if (!slots[444]) return 0;
+  return ((int64_t (*)(const tdm_loader* loader))slots[444])(loader);
 }
 
 int64_t tdm_loader_step_global_count(const tdm_loader* loader) {
-  if (!slots[439]) return 0;
-  return ((int64_t (*)(const tdm_loader* loader))slots[439])(loader);
+  if (!slots[445]) return 0;
+  return ((int64_t (*)(const tdm_loader* loader))slots[445])(loader);
 }
 
 tdm_error* tdm_loader_get_quarantine(const tdm_loader* loader, tdm_string** out) {
-  if (!slots[440]) return (tdm_error*)&tandem_go_missing[440];
-  return ((tdm_error* (*)(const tdm_loader* loader, tdm_string** out))slots[440])(loader, out);
+  if (!slots[446]) return (tdm_error*)&tandem_go_missing[446];
+  return ((tdm_error* (*)(const tdm_loader* loader, tdm_string** out))slots[446])(loader, out);
 }
 
 tdm_error* tdm_summary_writer_create(const char* folder, const char* suffix, tdm_summary_writer** out) {
-  if (!slots[441]) return (tdm_error*)&tandem_go_missing[441];
-  return ((tdm_error* (*)(const char* folder, const char* suffix, tdm_summary_writer** out))slots[441])(folder, suffix, out);
+  if (!slots[447]) return (tdm_error*)&tandem_go_missing[447];
+  return ((tdm_error* (*)(const char* folder, const char* suffix, tdm_summary_writer** out))slots[447])(folder, suffix, out);
 }
 
 const char* tdm_summary_writer_path(const tdm_summary_writer* writer) {
-  if (!slots[442]) return 0;
-  return ((const char* (*)(const tdm_summary_writer* writer))slots[442])(writer);
+  if (!slots[448]) return 0;
+  return ((const char* (*)(const tdm_summary_writer* writer))slots[448])(writer);
 }
 
 tdm_error* tdm_summary_writer_add_scalar(tdm_summary_writer* writer, const char* tag, double value, int64_t step, double wall_time) {
-  if (!slots[443]) return (tdm_error*)&tandem_go_missing[443];
-  return ((tdm_error* (*)(tdm_summary_writer* writer, const char* tag, double value, int64_t step, double wall_time))slots[443])(writer, tag, value, step, wall_time);
+  if (!slots[449]) return (tdm_error*)&tandem_go_missing[449];
+  return ((tdm_error* (*)(tdm_summary_writer* writer, const char* tag, double value, int64_t step, double wall_time))slots[449])(writer, tag, value, step, wall_time);
 }
 
 tdm_error* tdm_summary_writer_add_histogram(tdm_summary_writer* writer, const char* tag, const tdm_tensor* values, int64_t step, double wall_time) {
-  if (!slots[444]) return (tdm_error*)&tandem_go_missing[444];
-  return ((tdm_error* (*)(tdm_summary_writer* writer, const char* tag, const tdm_tensor* values, int64_t step, double wall_time))slots[444])(writer, tag, values, step, wall_time);
+  if (!slots[450]) return (tdm_error*)&tandem_go_missing[450];
+  return ((tdm_error* (*)(tdm_summary_writer* writer, const char* tag, const tdm_tensor* values, int64_t step, double wall_time))slots[450])(writer, tag, values, step, wall_time);
 }
 
 tdm_error* tdm_summary_writer_add_image(tdm_summary_writer* writer, const char* tag, const tdm_tensor* image, tdm_image_layout layout, int64_t step, double wall_time) {
-  if (!slots[445]) return (tdm_error*)&tandem_go_missing[445];
-  return ((tdm_error* (*)(tdm_summary_writer* writer, const char* tag, const tdm_tensor* image, tdm_image_layout layout, int64_t step, double wall_time))slots[445])(writer, tag, image, layout, step, wall_time);
+  if (!slots[451]) return (tdm_error*)&tandem_go_missing[451];
+  return ((tdm_error* (*)(tdm_summary_writer* writer, const char* tag, const tdm_tensor* image, tdm_image_layout layout, int64_t step, double wall_time))slots[451])(writer, tag, image, layout, step, wall_time);
 }
 
 tdm_error* tdm_summary_writer_add_text(tdm_summary_writer* writer, const char* tag, const char* text, int64_t step, double wall_time) {
-  if (!slots[446]) return (tdm_error*)&tandem_go_missing[446];
-  return ((tdm_error* (*)(tdm_summary_writer* writer, const char* tag, const char* text, int64_t step, double wall_time))slots[446])(writer, tag, text, step, wall_time);
+  if (!slots[452]) return (tdm_error*)&tandem_go_missing[452];
+  return ((tdm_error* (*)(tdm_summary_writer* writer, const char* tag, const char* text, int64_t step, double wall_time))slots[452])(writer, tag, text, step, wall_time);
 }
 
 tdm_error* tdm_summary_writer_flush(tdm_summary_writer* writer) {
-  if (!slots[447]) return (tdm_error*)&tandem_go_missing[447];
-  return ((tdm_error* (*)(tdm_summary_writer* writer))slots[447])(writer);
+  if (!slots[453]) return (tdm_error*)&tandem_go_missing[453];
+  return ((tdm_error* (*)(tdm_summary_writer* writer))slots[453])(writer);
 }
 
 tdm_error* tdm_summary_writer_close(tdm_summary_writer* writer) {
-  if (!slots[448]) return (tdm_error*)&tandem_go_missing[448];
-  return ((tdm_error* (*)(tdm_summary_writer* writer))slots[448])(writer);
+  if (!slots[454]) return (tdm_error*)&tandem_go_missing[454];
+  return ((tdm_error* (*)(tdm_summary_writer* writer))slots[454])(writer);
 }
 
 void tdm_summary_writer_free(tdm_summary_writer* writer) {
-  if (!slots[449]) return;
-  ((void (*)(tdm_summary_writer* writer))slots[449])(writer);
+  if (!slots[455]) return;
+  ((void (*)(tdm_summary_writer* writer))slots[455])(writer);
 }

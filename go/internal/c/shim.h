@@ -151,7 +151,7 @@ typedef struct tg_call {
   /* Of a communication hook: */
   const tdm_grad_bucket* bucket; /* NULL: none */
   tdm_work** work;               /* where it begins; NULL where it finishes */
-  /* Of a replica's forward: */
+  /* Of a replica's forward, and of a pipeline: the stage, -1: the loss, whose targets are `saved`. */
   int32_t replica;
   size_t* output_count; /* how many of the results there are; NULL: all */
   /* Of a data set or sampler: */
@@ -190,6 +190,13 @@ TDM_API tdm_error* tg_data_parallel_forward(tdm_data_parallel* data_parallel, td
                                             tdm_tensor* const* replica_buffers, uintptr_t handle,
                                             tdm_tensor* const* inputs, size_t input_count, tdm_tensor** results,
                                             size_t* result_count);
+
+/* tdm_pipeline_create(), likewise. `has_loss`: the callback computes the loss, too, as stage -1. */
+TDM_API tdm_error* tg_pipeline_create(tdm_process_group* group, tdm_tensor* const* parameters, const char* const* names,
+                                      const int32_t* stages, const uint8_t* tied, size_t parameter_count,
+                                      tdm_tensor* const* buffers, const int32_t* buffer_stages, size_t buffer_count,
+                                      const tdm_pipeline_options* options, int32_t has_loss, uintptr_t handle,
+                                      tdm_pipeline** out);
 
 /* tdm_loader_add_step(), likewise. */
 TDM_API tdm_error* tg_loader_add_step(tdm_loader* loader, const char* const* adds, size_t add_count, uintptr_t handle);

@@ -35,6 +35,13 @@ void completion(void*, const tdm_error*) {}
 tdm_error* backward(void*, const tdm_function_backward*) {
   return nullptr;
 }
+tdm_error* give_micro_batch(void*, const tdm_pipeline_call* call) {
+  if (call->input_count == 0) return nullptr;
+  call->outputs[0] = call->inputs[0];
+  *call->output_count = 1;
+  return nullptr;
+}
+
 tdm_error* give_input(void*, const tdm_replica_call* call) {
   call->outputs[0] = call->inputs[0];
   *call->output_count = 1;
@@ -333,6 +340,7 @@ void* Arguments::callback_for(const std::string& parameter) {
   if (parameter == "map") return pointer_to(map_sample);
   if (parameter == "list") return pointer_to(list_samples);
   if (parameter == "function") return pointer_to(keep_rate);
+  if (parameter == "forward" || parameter == "loss") return pointer_to(give_micro_batch);
   if (parameter == "closure") return pointer_to(no_loss);
   if (function_.name == "tdm_tensor_register_post_accumulate_grad_hook") return pointer_to(after_accumulation);
   EXPECT_EQ(parameter, "hook") << "tests/capi/misuse/arguments.cpp does not know the callback of " << function_.name;

@@ -217,6 +217,13 @@ void* Handles::make(const std::string& type) {
       return tdm_data_parallel_create(&options, out);
     });
   }
+  if (type == "pipeline") {
+    return made<tdm_pipeline>([&](auto* out) {
+      const auto compute = [](void*, const tdm_pipeline_call*) -> tdm_error* { return nullptr; };
+      return tdm_pipeline_create(as<tdm_process_group>(get("process_group")), nullptr, nullptr, nullptr, nullptr, 0, nullptr,
+                                 nullptr, 0, nullptr, compute, compute, nullptr, nullptr, out);
+    });
+  }
   if (type == "recordio_writer") {
     return made<tdm_recordio_writer>([](auto* out) { return tdm_recordio_writer_create("written", nullptr, out); });
   }
@@ -256,6 +263,7 @@ void Handles::free(const std::string& type, void* handle) {
       {"ddp", [](void* h) { tdm_ddp_free(as<tdm_ddp>(h)); }},
       {"model_averager", [](void* h) { tdm_model_averager_free(as<tdm_model_averager>(h)); }},
       {"data_parallel", [](void* h) { tdm_data_parallel_free(as<tdm_data_parallel>(h)); }},
+      {"pipeline", [](void* h) { tdm_pipeline_free(as<tdm_pipeline>(h)); }},
       {"recordio_writer", [](void* h) { tdm_recordio_writer_free(as<tdm_recordio_writer>(h)); }},
       {"recordio_reader", [](void* h) { tdm_recordio_reader_free(as<tdm_recordio_reader>(h)); }},
       {"dataset", [](void* h) { tdm_dataset_free(as<tdm_dataset>(h)); }},

@@ -24,7 +24,8 @@ enum class Place { kForward, kBackward };
 
 // A stage whose micro-batch of that number fails while `*on`.
 PipelineStage failing(PipelineStage stage, Place place, int micro_batch, const bool* on) {
-  stage.forward = [forward = stage.forward, place, micro_batch, on, seen = std::make_shared<int>(0)](const Tensors& inputs) {
+  const auto seen = std::make_shared<int>(0);
+  stage.forward = [forward = stage.forward, place, micro_batch, on, seen](const Tensors& inputs) {
     const bool fails = (*seen)++ % 4 == micro_batch && *on;
     if (fails && place == Place::kForward) throw std::runtime_error("no forward today");
     Tensors outputs = forward(inputs);
@@ -164,6 +165,10 @@ TEST(PipelineFailures, RanksThatDifferAreFoundBeforeTheFirstStep) {
               }),
               HasSubstr("'table', and so has stage 0: one is"));
   EXPECT_THAT(refusal([](int rank, PipelineOptions& options, Stages&) {
+                if (rank == 1) options.data_parallel.static_graph = true;
+              }),
+              HasSubstr("without replicas and static_graph"));
+  EXPECT_THAT(refusal([](int rank, PipelineOptions& options, Stages&) {
                 if (rank == 1) options.loss = nullptr;
               }),
               HasSubstr("rank 1: the last stage needs a loss"));
@@ -201,7 +206,9 @@ TEST(PipelineFailures, BatchesThatCannotBeCut) {
     options.loss = loss_of;
     Pipeline pipeline(group, {stage_of(rank, 2, false, &parameters)}, options);
     const auto said = [&](const Tensors& inputs, const Tensors& targets) {
-      return std::string(error_of([&] { pipeline.step(rank == 0 ? inputs : Tensors{}, rank == 1 ? targets : Tensors{}); }).what());
+      const Error error =
+          error_of([&] { pipeline.step(rank == 0 ? inputs : Tensors{}, rank == 1 ? targets : Tensors{}); });
+      return std::string(error.what());
     };
     EXPECT_THAT(said({words(0, 3, 3)}, {answers(0, 8, 3)}), HasSubstr("rank 0: inputs of 3 rows do not divide into 4"));
     EXPECT_THAT(said({words(0, 8, 3)}, {answers(0, 3, 3)}), HasSubstr("rank 1: targets of 3 rows"));
@@ -230,9 +237,11 @@ TEST(PipelineFailures, ALostRankEndsTheStep) {
       }
       Pipeline pipeline(group, {stage}, options);
       const Error error = error_of([&] {
-        pipeline.step(rank == 0 ? Tensors{words(0, kRows, 3)} : Tensors{}, rank == 2 ? Tensors{answers(0, kRows, 3)} : Tensors{});
+        pipeline.step(rank == 0 ? Tensors{words(0, kRows, 3)} : Tensors{},
+                      rank == 2 ? Tensors{answers(0, kRows, 3)} : Tensors{});
       });
-      EXPECT_THAT(error.code(), ::testing::AnyOf(ErrorCode::kPeerLost, ErrorCode::kAborted, ErrorCode::kClosed)) << error.what();
+      EXPECT_THAT(error.code(), ::testing::AnyOf(ErrorCode::kPeerLost, ErrorCode::kAborted, ErrorCode::kClosed))
+          << error.what();
       EXPECT_THAT(error.what(), AllOf(HasSubstr("micro-batch"), HasSubstr("stage"))) << backend << " " << rank;
     });
   }
@@ -245,10 +254,13 @@ TEST(PipelineFailures, OptionsThatDoNotGoTogether) {
   options.schedule = gpipe_schedule(1, 1);
   options.loss = loss_of;
   options.data_parallel.static_graph = true;
-  EXPECT_EQ(error_of([&] { Pipeline(group, {stage_of(0, 1, false, &parameters)}, options); }).code(), ErrorCode::kUnsupported);
+  const auto refusal_of = [&] {
+    return error_of([&] { Pipeline(group, {stage_of(0, 1, false, &parameters)}, options); });
+  };
+  EXPECT_EQ(refusal_of().code(), ErrorCode::kUnsupported);
   options.data_parallel.static_graph = false;
   options.replicas = group;
-  EXPECT_THAT(error_of([&] { Pipeline(group, {stage_of(0, 1, false, &parameters)}, options); }).what(), HasSubstr("give both"));
+  EXPECT_THAT(refusal_of().what(), HasSubstr("give both"));
 }
 
 }  // namespace
