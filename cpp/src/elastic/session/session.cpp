@@ -386,6 +386,8 @@ void Session::Parts::share(const std::vector<std::int64_t>& steps_of) {
   steps = commits.last().step;
   commits.forget_steps();
   committed = true;
+  // The epoch before may have ended while this one was written, or before it was.
+  checkpoint_due = !resumed && options.checkpoint_every > 0 && steps > 0 && steps % options.checkpoint_every == 0;
 }
 
 // A group whose ranks exchange what lies in memory: NCCL's do not.

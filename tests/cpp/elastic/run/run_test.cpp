@@ -176,6 +176,7 @@ TEST_P(OnBackend, ALossWhileTheLastCheckpointIsWrittenIsRepaired) {
   Training training({"-n", "2"}, settings({"CHECKPOINTS=" + kept.path() + "/run", "CHECKPOINT_EVERY=8", "FAULTS=kill-end@40/1"}));
   EXPECT_EQ(training.wait(), 0) << training.said();
   expect_close(training.result(), undisturbed({"-n", "1"}, settings({})));
+  EXPECT_EQ(read_text(kept.path() + "/run/latest"), "step-000000040\n") << training.said();
 }
 
 TEST(Elastic, ASpareThatNobodyNeededEndsInPeace) {
