@@ -45,6 +45,7 @@ class Jumps(FaultTest):
             job.reaches(at)
             before = self.clock.now()
             self.clock.jump(offset)
+            self.assertFalse(job.ended(), job.said)
             self.assertGreater(abs(self.clock.now() - before), 3600)
             at += 25
 
@@ -72,6 +73,7 @@ class Jumps(FaultTest):
         for offset in ("+6h", "-6h", "+0"):
             alone.eventually(lambda at=at: max(right.step(), other.step()) >= at or right.ended(), lambda: right.said + other.said)
             self.clock.jump(offset)
+            self.assertFalse(right.ended() or other.ended(), right.said + other.said)
             at += 30
         for job in (right, other):
             (job.folder / "hurry").touch()

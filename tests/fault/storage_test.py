@@ -2,6 +2,7 @@
 import contextlib
 import importlib.util
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -99,9 +100,11 @@ class Failing(Disks):
             run = mounted / "run"
             job = self.train(["-n", "2"], f"BACKEND={backend}", "PAUSE=30", *self.saves(run))
             newest = self.await_newer(job, run, 0)
-            for number, call in enumerate(("write", "fsync", "rename", "create", "mkdir"), 1):
+            for call, words in {"write": "cannot write", "fsync": "cannot sync", "rename": "cannot rename", "create": "cannot create",
+                                "mkdir": "cannot make the folder"}.items():
                 replace(failures, call)
-                job.says(GOES_ON, number)
+                alone.eventually(lambda words=words: job.ended() or re.search(f"was not saved: {words} .*: Input/output error; {GOES_ON}", job.said),
+                                 lambda words=words: f"{words}: {job.said}")
                 self.assertFalse(job.ended(), job.said)
                 replace(failures, "")
                 newest = self.await_newer(job, run, newest)

@@ -180,9 +180,11 @@ def each_backend(test):
             with self.subTest(backend=backend):
                 began = time.monotonic()
                 self.setUp()
-                test(self, backend)
-                self.assert_nothing_left()
-                self.tearDown()
+                try:
+                    test(self, backend)
+                    self.assert_nothing_left()
+                finally:
+                    self.tearDown()
                 print(f"{backend}: {time.monotonic() - began:.1f} s", flush=True)
     run.__name__ = test.__name__
     return run
