@@ -69,6 +69,9 @@ class Disks(FaultTest):
     def checkpoints(self, run):
         return {entry.name for entry in run.iterdir()} if run.exists() else set()
 
+    def unfinished(self, run):
+        return [name for name in self.checkpoints(run) if name.endswith(".tmp")]
+
     def newest(self, run):
         """The step of the newest one, of which each byte is as it was written."""
         step = run / (run / "latest").read_text().strip()
@@ -180,19 +183,25 @@ class Torn(Disks):
     def test_by_the_end_of_all_who_write_it(self, backend):
         run = self.place / "run"
         job = self.train(["-n", "2", "--min-ranks", "2", "--max-restarts", "20"], f"BACKEND={backend}", "PAUSE=30", "PAD=24", *self.saves(run, 20),
-                         "STEPS=60")
+                         "STEPS=120")
         self.await_newer(job, run, 0)
-        alone.eventually(lambda: [name for name in self.checkpoints(run) if name.endswith(".tmp")] or job.ended(), "a checkpoint is being written")
-        time.sleep(self.random.uniform(0, 0.05))
-        newest = self.newest(run)
-        for pid in job.members().values():
-            os.kill(pid, signal.SIGKILL)
-        self.assertGreaterEqual(self.newest(run), newest)
+        torn, newest = [], -1
+        while not torn and not job.ended():  # a moment after it began, which may be too late
+            alone.eventually(lambda: self.unfinished(run) or job.ended(), "a checkpoint is being written")
+            time.sleep(self.random.uniform(0, 0.02))
+            killed = job.members().values()
+            for pid in killed:
+                os.kill(pid, signal.SIGKILL)
+            alone.eventually(lambda killed=killed: not any(map(alone.is_alive, killed)), "they have ended")
+            torn = self.unfinished(run)
+            self.assertGreaterEqual(stood := self.newest(run), newest)
+            newest = stood
+        self.assertTrue(torn, job.said)
         self.assertEqual(job.finish(), 0, job.said)
         self.assertEqual(job.text("steps").split().count("20"), 1, job.said)
-        self.assertEqual(self.newest(run), 60)
-        self.assertEqual([name for name in self.checkpoints(run) if name.endswith(".tmp")], [])
-        self.assert_trained([job], 60, same=(2, backend), ranks=2)
+        self.assertEqual(self.newest(run), 120)
+        self.assertEqual(self.unfinished(run), [])
+        self.assert_trained([job], 120, same=(2, backend), ranks=2)
 
     @each_backend
     def test_a_file_that_was_cut_is_passed_over_by_name(self, backend):
