@@ -66,11 +66,12 @@ class Moments(FaultTest):
 
     @each_backend
     def test_in_the_first_rendezvous(self, backend):
-        job = self.train(THREE, f"BACKEND={backend}", BITS, "PAUSE=0")
+        job = self.train(THREE, f"BACKEND={backend}", BITS, "PAUSE=20")
         alone.eventually(lambda: (job.folder / "waits.1").exists(), "a worker is about to meet the others")
         time.sleep(self.random.uniform(0, 0.15))
         self.kill_one(job)
         self.assertEqual(job.finish(), 0, job.said)
+        self.assertIn("was killed by SIGKILL", job.said)
         self.assert_trained([job], STEPS, same=(3, backend), ranks=3)
 
     @each_backend
@@ -91,7 +92,7 @@ class Samples(FaultTest):
     def test_that_crashes(self, backend):
         job = self.train(["-n", "2", "--max-restarts", "1"], f"BACKEND={backend}", "BAD_SAMPLE=77", "BAD=crash", "COMMIT_EVERY=1")
         self.assertEqual(job.wait(), 128 + signal.SIGSEGV, job.said)
-        self.assertLessEqual(job.said.count("another one takes its place"), 1)
+        self.assertEqual(job.said.count("another one takes its place"), 1, job.said)
         [step] = {int(line.split()[1]) for file in job.folder.glob("samples.*") for line in file.read_text().splitlines()
                   if "77" in line.split()[2:]}
         self.assertRegex(job.said, rf"now 1 rank.*, from step {step - 1} on")  # its batch comes next
@@ -100,7 +101,7 @@ class Samples(FaultTest):
     def test_that_cannot_be_read(self, backend):
         job = self.train(["-n", "2", "--max-restarts", "1"], f"BACKEND={backend}", "BAD_SAMPLE=77", "COMMIT_EVERY=1")
         self.assertEqual(job.wait(), 1, job.said)
-        self.assertLessEqual(job.said.count("another one takes its place"), 1)
+        self.assertEqual(job.said.count("another one takes its place"), 1, job.said)
         self.assertIn("cannot load sample 77", job.said.splitlines()[-1], job.said)
         self.assertIn("its bytes are damaged", job.said)
 
