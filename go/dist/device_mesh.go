@@ -24,11 +24,7 @@ type DeviceMesh struct {
 // same shape and names. Close it before world. Errors: gotorch.ErrInvalidArgument for a shape whose product is not the
 // group's size, for names that are missing or twice, and, on all ranks, where they differ.
 func NewDeviceMesh(ctx context.Context, world *ProcessGroup, shape []int, names []string) (*DeviceMesh, error) {
-	if err := checkGrid(world, shape, names); err != nil {
-		return nil, err
-	}
-	mesh := &DeviceMesh{world: world, shape: slices.Clone(shape), names: slices.Clone(names),
-		coordinate: coordinates(world.Rank(), shape)}
+	mesh := &DeviceMesh{world: world, shape: slices.Clone(shape), names: slices.Clone(names)}
 	said, err := world.AllGatherBytes(ctx, []byte(mesh.String()))
 	if err != nil {
 		return nil, err
@@ -39,6 +35,10 @@ func NewDeviceMesh(ctx context.Context, world *ProcessGroup, shape []int, names 
 				rank, other, said[0])
 		}
 	}
+	if err := checkGrid(world, shape, names); err != nil { // on all ranks alike
+		return nil, err
+	}
+	mesh.coordinate = coordinates(world.Rank(), shape)
 	for dimension, name := range names {
 		group, err := world.Split(ctx, along(shape, dimension), world.Name()+"/"+name)
 		if err != nil {

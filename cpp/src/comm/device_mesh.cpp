@@ -81,7 +81,6 @@ const std::vector<int>& list_of(const std::vector<std::vector<int>>& lists, int 
 std::shared_ptr<DeviceMesh> DeviceMesh::create(const std::shared_ptr<ProcessGroup>& world, const Shape& shape,
                                                const std::vector<std::string>& names) {
   if (!world) invalid("a device mesh needs a process group");
-  check_grid(shape, names, world->size());
   const std::string mine = shown(shape, names);
   const std::vector<std::string> all = world->all_gather_bytes(mine);
   for (std::size_t rank = 1; rank < all.size(); ++rank) {
@@ -89,6 +88,7 @@ std::shared_ptr<DeviceMesh> DeviceMesh::create(const std::shared_ptr<ProcessGrou
     invalid("rank " + std::to_string(rank) + " makes a device mesh of " + all[rank] + ", rank 0 one of " + all[0] +
             "; all ranks must give the same shape and names");
   }
+  check_grid(shape, names, world->size());  // on all ranks alike
   std::shared_ptr<DeviceMesh> mesh(new DeviceMesh());
   mesh->world_ = world;
   mesh->world_shape_ = mesh->shape_ = shape;

@@ -160,7 +160,9 @@ std::string say(ProcessGroup& group, const std::vector<PipelineStage>& stages, c
     fields.put(static_cast<std::int64_t>(stage.parameters.size()));
     for (const auto& [name, tensor] : stage.parameters) {
       std::ostringstream shape;
-      if (tensor.defined()) shape << tensor.scalar_type() << " " << tensor.sizes();
+      if (tensor.defined()) {
+        shape << tensor.scalar_type() << " " << tensor.sizes() << (tensor.requires_grad() ? "" : " without gradient");
+      }
       fields.put(name);
       fields.put(shape.str());
       fields.put(std::ranges::find(stage.tied, name) != stage.tied.end() ? 1 : 0);

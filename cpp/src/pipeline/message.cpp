@@ -61,6 +61,15 @@ class Reader {
 
 }  // namespace
 
+void make_ready(StageMessage& message) {
+  for (at::Tensor& tensor : message.tensors) {
+    if (!tensor.defined()) continue;
+    if (tensor.layout() != at::kStrided) tensor = tensor.to_dense();
+    tensor = tensor.cpu().resolve_conj().resolve_neg().contiguous();
+  }
+  to_header(message);
+}
+
 at::Tensor to_header(const StageMessage& message) {
   at::Tensor header = at::zeros({kHeaderBytes}, at::kByte);
   Writer writer(static_cast<char*>(header.mutable_data_ptr()));

@@ -24,6 +24,9 @@ struct StageMessage {
 // A header has this size, as a tensor of bytes: what comes is then known before it comes. Longer error messages are cut.
 constexpr std::int64_t kHeaderBytes = 1024;
 
+// Has the tensors be what can be sent: dense, contiguous, on the CPU. Errors: those of to_header() and LibTorch's.
+void make_ready(StageMessage& message);
+
 // Errors: kUnsupported for more tensors and dimensions than a header holds.
 at::Tensor to_header(const StageMessage& message);
 // The message with tensors that are still to be filled. Errors: kDataLoss for a header that is none.

@@ -101,15 +101,15 @@ void StageMessenger::send(const PipelineAction& action, StageMessage message) {
     return;
   }
   try {
-    for (at::Tensor& tensor : message.tensors) {
-      if (tensor.defined()) tensor = tensor.detach().cpu().contiguous();
-    }
     release_sent();
-    std::vector<Work>& works = sends_[tag];
+    // Who holds a gradient keeps autograd from taking its memory, and adding to it, while it is under way.
+    Sent& sent = sends_[tag];
+    sent.tensors = message.tensors;
+    std::vector<Work>& works = sent.works;
     works.push_back(group_.isend(to_header(message), to, tag));
     if (message.failure) return;
     for (const at::Tensor& tensor : message.tensors) {
-      if (tensor.defined() && tensor.numel() > 0) works.push_back(group_.isend(tensor, to, tag));
+      if (tensor.defined() && tensor.numel() > 0) works.push_back(group_.isend(tensor.detach(), to, tag));
     }
   } catch (const std::exception&) {
     rethrow("sending the result of", action, to);
@@ -121,7 +121,7 @@ void StageMessenger::release_sent() {
   constexpr std::size_t kMostKept = 8;
   if (sends_.size() <= kMostKept) return;
   std::erase_if(sends_, [](const auto& sent) {
-    return std::ranges::all_of(sent.second, [](const Work& work) { return work.is_completed() && !work.error(); });
+    return std::ranges::all_of(sent.second.works, [](const Work& work) { return work.is_completed() && !work.error(); });
   });
 }
 
@@ -129,7 +129,7 @@ void StageMessenger::settle(const PipelineAction& action) {
   const auto found = sends_.find(tag_of(action));
   if (found == sends_.end()) return;
   try {
-    for (Work& work : found->second) work.wait();
+    for (Work& work : found->second.works) work.wait();
   } catch (const std::exception&) {
     rethrow("sending the result of", action, rank_of(*target_of(action, schedule_.stages())));
   }
@@ -138,8 +138,8 @@ void StageMessenger::settle(const PipelineAction& action) {
 
 void StageMessenger::finish() {
   if (receiver_.joinable()) receiver_.join();
-  for (auto& [tag, works] : sends_) {
-    for (Work& work : works) work.wait();
+  for (auto& [tag, sent] : sends_) {
+    for (Work& work : sent.works) work.wait();
   }
   sends_.clear();
   finished_ = true;

@@ -48,7 +48,11 @@ class StageMessenger {
   ProcessGroup& group_;
   const PipelineSchedule& schedule_;
   std::vector<PipelineAction> expected_;
-  std::map<int, std::vector<Work>> sends_;  // by tag
+  struct Sent {
+    std::vector<Work> works;
+    std::vector<at::Tensor> tensors;
+  };
+  std::map<int, Sent> sends_;               // by tag
   std::map<int, StageMessage> own_;         // from stages of this rank
   std::mutex mutex_;
   std::condition_variable changed_;

@@ -4,6 +4,9 @@
 #include <torch/csrc/autograd/autograd.h>
 #include <torch/csrc/autograd/grad_mode.h>
 
+#include <optional>
+#include <utility>
+
 #include "base/invalid.h"
 #include "pipeline/schedule.h"
 #include "trace/recorder.h"
@@ -31,6 +34,27 @@ std::string plain(const std::exception& failure) {
   return of_libtorch ? of_libtorch->what_without_backtrace() : failure.what();
 }
 
+// Hooks of tensors, which a program may hold for longer, until the end of a scope.
+class HooksUntil {
+ public:
+  explicit HooksUntil(const std::vector<at::Tensor>& tensors) : tensors_(tensors), places_(tensors.size()) {}
+  ~HooksUntil() {
+    for (std::size_t i = 0; i < places_.size(); ++i) {
+      if (places_[i]) tensors_[i].remove_hook(*places_[i]);
+    }
+  }
+  HooksUntil(const HooksUntil&) = delete;
+  HooksUntil& operator=(const HooksUntil&) = delete;
+  template <typename Hook>
+  void add(std::size_t i, Hook&& hook) {
+    places_[i] = tensors_[i].register_hook(std::forward<Hook>(hook));
+  }
+
+ private:
+  const std::vector<at::Tensor> tensors_;
+  std::vector<std::optional<unsigned>> places_;
+};
+
 ErrorCode code_of(const std::exception& failure) {
   const auto* ours = dynamic_cast<const Error*>(&failure);
   if (ours) return ours->code();
@@ -46,7 +70,7 @@ PipelinePass::PipelinePass(PipelineParts& parts, Purpose purpose, const Tensors&
   try {
     if (rank_of_stage.front() == rank) {
       if (inputs.empty()) invalid("the first stage's rank gives the inputs");
-      cut(inputs, "inputs", &inputs_);
+      rows_ = cut(inputs, "inputs", &inputs_);
     }
     if (rank_of_stage.back() == rank && purpose != Purpose::kOutputs) cut(targets, "targets", &targets_);
   } catch (const std::exception& error) {
@@ -55,7 +79,7 @@ PipelinePass::PipelinePass(PipelineParts& parts, Purpose purpose, const Tensors&
   }
 }
 
-void PipelinePass::cut(const Tensors& batch, const char* what, std::vector<Tensors>* pieces) {
+std::int64_t PipelinePass::cut(const Tensors& batch, const char* what, std::vector<Tensors>* pieces) {
   const int count = parts_.options.schedule.micro_batches;
   pieces->resize(count);
   std::int64_t rows = -1;
@@ -73,7 +97,7 @@ void PipelinePass::cut(const Tensors& batch, const char* what, std::vector<Tenso
     const auto parts = tensor.tensor_split(count, 0);
     for (int i = 0; i < count; ++i) (*pieces)[i].push_back(parts[i]);
   }
-  rows_ = std::max<std::int64_t>(rows, 0);
+  return rows;
 }
 
 std::vector<PipelineAction> PipelinePass::actions_of(Purpose purpose) const {
@@ -177,6 +201,7 @@ StageMessage PipelinePass::forward(const PipelineAction& action, StageMessage me
       if (result.requires_grad.back()) saved.outputs.push_back(output);
     }
   }
+  make_ready(result);
   if (purpose_ == Purpose::kTrain) saved_[{action.stage, i}] = std::move(saved);
   return result;
 }
@@ -209,13 +234,15 @@ void PipelinePass::backward(const PipelineAction& action, StageMessage message) 
   result.tensors.resize(saved.inputs.size());
   std::size_t missing = saved.inputs.size();
   const auto send = [&] {
+    make_ready(result);
     is_sent_ = true;
     messenger_->send(action, std::move(result));
   };
+  HooksUntil hooks(saved.inputs);
   for (std::size_t i = 0; i < saved.inputs.size(); ++i) {
-    saved.inputs[i].register_hook([&, i](const at::Tensor& gradient) {
+    hooks.add(i, [&, i](const at::Tensor& gradient) {
       if (!result.tensors[i].defined() && gradient.defined()) {
-        result.tensors[i] = gradient.is_sparse() ? gradient.to_dense() : gradient;
+        result.tensors[i] = gradient;
         if (--missing == 0) send();
       }
       return gradient;

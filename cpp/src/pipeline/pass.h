@@ -36,7 +36,8 @@ class PipelinePass {
     Tensors outputs;  // on the last stage the loss
     double weight = 1;
   };
-  void cut(const Tensors& batch, const char* what, std::vector<Tensors>* pieces);
+  // Gives the number of rows.
+  std::int64_t cut(const Tensors& batch, const char* what, std::vector<Tensors>* pieces);
   std::vector<PipelineAction> actions_of(Purpose purpose) const;
   StageMessage forward(const PipelineAction& action, StageMessage message);
   void backward(const PipelineAction& action, StageMessage message);

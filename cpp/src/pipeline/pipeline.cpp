@@ -138,17 +138,25 @@ Result run_pass(PipelineParts& parts, PipelinePass::Purpose purpose, const std::
                 const std::vector<at::Tensor>& targets) {
   ++parts.passes;
   PipelinePass pass(parts, purpose, inputs, targets);
+  const bool trains = purpose == PipelinePass::Purpose::kTrain;
+  if (trains) parts.tied->begin_pass();
   try {
     pass.run();
   } catch (...) {
+    if (trains) parts.tied->end_pass(/*succeeded=*/false);
     // Whoever waits for this rank in another group is to know.
     parts.abort_groups();
     throw;
   }
   Result result;
-  result.loss = agree(parts, pass);
+  try {
+    result.loss = agree(parts, pass);
+  } catch (...) {
+    if (trains) parts.tied->end_pass(/*succeeded=*/false);
+    throw;
+  }
   result.outputs = pass.outputs();
-  if (purpose == PipelinePass::Purpose::kTrain) parts.tied->sum_gradients();
+  if (trains) parts.tied->end_pass(/*succeeded=*/true);
   return result;
 }
 

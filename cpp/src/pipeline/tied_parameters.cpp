@@ -39,14 +39,48 @@ TiedParameters::TiedParameters(ProcessGroup& group, const PipelineSchedule& sche
       one.own.front().copy_(value);
     }
     for (std::size_t i = 1; i < one.own.size(); ++i) one.own[i].copy_(one.own.front());
+    one.trains = one.own.front().requires_grad();
     tied_.push_back(std::move(one));
+  }
+}
+
+void TiedParameters::begin_pass() {
+  const at::NoGradGuard no_grad;
+  for (Tied& one : tied_) {
+    one.before.clear();
+    for (at::Tensor& tensor : one.own) {
+      const at::Tensor gradient = tensor.grad();
+      one.before.push_back(gradient.defined() ? gradient.clone() : gradient);
+      if (!gradient.defined()) continue;
+      if (gradient.layout() == at::kStrided) {
+        tensor.mutable_grad().zero_();  // it may be a view of a bucket
+      } else {
+        tensor.mutable_grad().reset();
+      }
+    }
+  }
+}
+
+void TiedParameters::end_pass(bool succeeded) {
+  if (succeeded) sum_gradients();
+  const at::NoGradGuard no_grad;
+  for (Tied& one : tied_) {
+    for (std::size_t i = 0; i < one.before.size(); ++i) {
+      if (!one.before[i].defined()) continue;
+      if (one.own[i].grad().defined()) {
+        one.own[i].mutable_grad().add_(one.before[i]);
+      } else {
+        one.own[i].mutable_grad() = one.before[i];
+      }
+    }
+    one.before.clear();
   }
 }
 
 void TiedParameters::sum_gradients() {
   const at::NoGradGuard no_grad;
   for (Tied& one : tied_) {
-    if (!one.own.front().requires_grad()) continue;
+    if (!one.trains) continue;
     at::Tensor sum;
     for (const at::Tensor& tensor : one.own) {
       if (!tensor.grad().defined()) continue;

@@ -19,13 +19,20 @@ class TiedParameters {
                  const std::vector<std::vector<std::string>>& names_of_stages,
                  const std::vector<PipelineStage>& stages);
 
+  // Puts aside what gradients hold from before a pass; end_pass() adds it again, with the pass's own gradients summed where
+  // it came to its end on all ranks.
+  void begin_pass();
+  void end_pass(bool succeeded);
+
+ private:
   // Has each gradient be the sum of those of all stages that have the parameter; those that there are not count as zeros.
   void sum_gradients();
 
- private:
   struct Tied {
     std::shared_ptr<ProcessGroup> group;  // of the ranks that have it; null: this one alone
     std::vector<at::Tensor> own;          // different tensors, in order of stages
+    bool trains = false;                  // the same on all ranks
+    std::vector<at::Tensor> before;       // gradients from before the pass
   };
   std::vector<Tied> tied_;  // in order of names
 };

@@ -158,6 +158,76 @@ TEST(Pipeline, EvaluatesAndGivesOutputsWithoutGradients) {
   });
 }
 
+// Gradients of several steps add up, those of tied parameters too.
+TEST(Pipeline, AccumulatesOverSteps) {
+  const Store store = hash_store();
+  run_ranks(2, [&](int rank) {
+    const auto group = ProcessGroup::create(options_for(rank, 2, "shm"), store);
+    std::map<std::string, at::Tensor> parameters;
+    PipelineOptions options;
+    options.schedule = one_forward_one_backward_schedule(2, 2);
+    options.loss = loss_of;
+    Pipeline pipeline(group, {stage_of(rank, 2, true, &parameters)}, options);
+    std::map<std::string, at::Tensor> sums;
+    const auto step = [&](int number) {
+      pipeline.step(rank == 0 ? Tensors{words(number, 4, 3)} : Tensors{},
+                    rank == 1 ? Tensors{answers(number, 4, 3)} : Tensors{});
+    };
+    for (int number = 0; number < 3; ++number) {
+      step(number);
+      for (auto& [name, parameter] : parameters) {
+        sums[name] = number == 0 ? parameter.grad().clone() : sums[name] + parameter.grad();
+        parameter.mutable_grad().zero_();
+      }
+    }
+    for (int number = 0; number < 3; ++number) step(number);
+    for (auto& [name, parameter] : parameters) {
+      EXPECT_LT((parameter.grad() - sums[name]).abs().max().item<double>(), 1e-12) << name;
+    }
+    group->barrier();
+  });
+}
+
+// One rank has all stages, and a loss that needs no targets.
+TEST(Pipeline, OfOneRankWithoutTargets) {
+  const auto group = ProcessGroup::create(options_for(0, 1, "none"), hash_store());
+  PipelineOptions options;
+  options.schedule = interleaved_schedule(1, 2, 2);
+  options.loss = [](const Tensors& outputs, const Tensors&) { return outputs[0].mean(); };
+  const at::Tensor weight = torch::full({2}, 3.0, torch::kDouble).requires_grad_(true);
+  PipelineStage first, second;
+  first.parameters = {{"weight", weight}};
+  first.forward = [&](const Tensors& inputs) { return Tensors{inputs[0] * weight}; };
+  second.index = 1;
+  second.forward = [](const Tensors& inputs) { return Tensors{inputs[0] * 2}; };
+  Pipeline pipeline(group, {first, second}, options);
+  const at::Tensor x = torch::tensor({{1.0, 2.0}, {3.0, 4.0}, {5.0, 6.0}}, torch::kDouble);
+  EXPECT_NEAR(pipeline.step({x}), 6 * 3.5, 1e-12);
+  EXPECT_TRUE(weight.grad().allclose(torch::tensor({3.0, 4.0}, torch::kDouble)));
+}
+
+// What goes to the stage before is not changed by what autograd adds to a parameter that has the same gradient.
+TEST(Pipeline, GradientsUnderWayStayWhatTheyAre) {
+  const Store store = hash_store();
+  run_ranks(2, [&](int rank) {
+    const auto group = ProcessGroup::create(options_for(rank, 2, "shm"), store);
+    constexpr std::int64_t kLarge = 1 << 16;  // not sent at once
+    const at::Tensor weight = torch::zeros({1, kLarge}, torch::kDouble).requires_grad_(true);
+    PipelineOptions options;
+    options.schedule = one_forward_one_backward_schedule(2, 8);
+    options.average_losses = false;
+    options.loss = [](const Tensors& outputs, const Tensors&) { return outputs[0].sum(); };
+    PipelineStage stage;
+    stage.index = rank;
+    stage.parameters = {{"weight" + std::to_string(rank), weight}};
+    stage.forward = [&](const Tensors& inputs) { return Tensors{inputs[0] + weight}; };
+    Pipeline pipeline(group, {stage}, options);
+    pipeline.step(rank == 0 ? Tensors{torch::ones({8, kLarge}, torch::kDouble)} : Tensors{});
+    EXPECT_TRUE(weight.grad().equal(torch::full({1, kLarge}, 8.0, torch::kDouble)));
+    group->barrier();
+  });
+}
+
 TEST(Pipeline, AddsLossesWhereToldTo) {
   const Store store = hash_store();
   const at::Tensor x = words(2, 8, 3), y = answers(2, 8, 3);
@@ -237,6 +307,9 @@ TEST(DeviceMesh, HasGroupsAlongItsDimensions) {
     EXPECT_THAT(error_of([&] { DeviceMesh::create(world, {2, 2}, {"a", "b"}); }).what(),
                 ::testing::HasSubstr("2 x 2 ('a', 'b') does not have the 6 ranks"));
     EXPECT_THAT(error_of([&] { DeviceMesh::create(world, {2, 3}, {"a", "a"}); }).what(), ::testing::HasSubstr("named 'a'"));
+    const std::int64_t second = rank == 4 ? 2 : 3;
+    EXPECT_THAT(error_of([&] { DeviceMesh::create(world, {2, second}, {"a", "b"}); }).what(),
+                ::testing::HasSubstr("rank 4 makes a device mesh of 2 x 2"));
     EXPECT_THAT(error_of([&] { DeviceMesh::create(world, {2, 3}, {"a", rank == 4 ? "c" : "b"}); }).what(),
                 ::testing::HasSubstr("rank 4 makes a device mesh of 2 x 3 ('a', 'c')"));
     world->barrier();

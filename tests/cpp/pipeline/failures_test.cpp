@@ -168,6 +168,10 @@ TEST(PipelineFailures, RanksThatDifferAreFoundBeforeTheFirstStep) {
                 if (rank == 1) options.data_parallel.static_graph = true;
               }),
               HasSubstr("without replicas and static_graph"));
+  EXPECT_THAT(refusal([](int rank, PipelineOptions&, Stages& stages) {
+                if (rank == 1) stages[0].parameters.back().second.requires_grad_(false);
+              }),
+              HasSubstr("without gradient"));
   EXPECT_THAT(refusal([](int rank, PipelineOptions& options, Stages&) {
                 if (rank == 1) options.loss = nullptr;
               }),
