@@ -37,6 +37,7 @@ struct Worker {
   bool running = true;
   bool has_connected = false;
   bool is_given_up = false;  // it takes part no longer, but lives
+  bool asked_to_leave = false;
   std::optional<std::chrono::steady_clock::time_point> disconnected_at;  // and why
   std::string disconnected;
   bool replaced = false;
@@ -44,6 +45,11 @@ struct Worker {
   std::string error_file;
   std::unique_ptr<WorkerStream> out, err;
 
+  // Ended by a signal at which it first asked to leave: no failure where training was over by then.
+  bool has_obeyed() const {
+    const int code = ended.exit_code();
+    return asked_to_leave && (code == 128 + SIGTERM || code == 128 + SIGINT || code == 128 + SIGHUP);
+  }
   std::string answers() const { return folder + "/stacks.raw"; }  // of its threads, where it hangs
 };
 

@@ -14,6 +14,7 @@
 #include <memory>
 #include <optional>
 #include <utility>
+#include <variant>
 
 #include "base/descriptor.h"
 #include "base/host.h"
@@ -263,6 +264,7 @@ class Supervisor {
                   if (!worker.running) membership_.lost(worker.member, worker.ended.name() + " " + worker.ended.end(), Clock::now());
                 }
               }
+              workers_[static_cast<std::size_t>(member)].asked_to_leave |= std::holds_alternative<membership::Leave>(message);
               membership_.received(member, message, Clock::now());
             },
         .ended =
@@ -463,7 +465,7 @@ class Supervisor {
         return;
       }
       if (membership_.is_done(worker.member)) {  // the others may train still
-        failure_ |= worker.ended.failed();
+        failure_ |= worker.ended.failed() && !worker.has_obeyed();
         return;
       }
       if (!membership_.finished() && go_on_without(worker)) return;
