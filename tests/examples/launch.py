@@ -31,13 +31,17 @@ def killed_once(command, after, timeout=300):
     limit = threading.Timer(timeout, launch.kill)
     limit.start()
     lines, killed = [], False
-    for line in launch.stdout:
-        lines.append(line.decode(errors="replace").replace("\r", "\n"))
-        if not killed and after in lines[-1]:
-            killed = True
-            os.kill(worker_of(launch.pid, 1), signal.SIGKILL)
-    code = launch.wait()
-    limit.cancel()
+    try:
+        for line in launch.stdout:
+            lines.append(line.decode(errors="replace").replace("\r", "\n"))
+            if not killed and after in lines[-1]:
+                killed = True
+                os.kill(worker_of(launch.pid, 1), signal.SIGKILL)
+        code = launch.wait()
+    finally:
+        limit.cancel()
+        launch.terminate()  # where this ends early; it ends its workers
+        launch.wait(60)
     text = "".join(lines)
     print("\n".join(line for line in text.splitlines() if "% |" not in line)[-4000:], flush=True)
     if code or not killed:

@@ -52,7 +52,13 @@ with tempfile.TemporaryDirectory() as folder:
 
     if options.program.endswith("-java"):
         text = killed_once([options.tandem, "run", "-n", "2", "--", options.program, "--data", options.data, "--elastic",
-                            "--batch-size", "128", "--epochs", "2", "--output", out / "c"], "epoch 1/2: loss")
+                            "--batch-size", "64", "--epochs", "2", "--output", out / "c", "--checkpoints", out / "elastic"],
+                           "epoch 1/2: loss")
         only(r"was killed by SIGKILL[\s\S]*now 1 rank, from step [1-9]", text)
         only(r"epoch 2/2: loss [\d.]+, test accuracy 9", text)
         only(r"parameters: \S+, equal on all 1 ranks", text)
+
+        # Neither goes on from the other's checkpoints, nor takes steps for epochs.
+        alone = [options.program, "--data", options.data, "--output", out / "a", "--epochs", "1"]
+        only("elastic has checkpoints of a training with --elastic", run([*alone, "--checkpoints", out / "elastic"], code=1))
+        only("give this one a folder of its own for checkpoints", run([*alone, "--elastic", "--checkpoints", out / "run"], code=1))

@@ -25,20 +25,28 @@ record Digits(Path train, Path test) {
 
   /**
    * Finds train.recordio and test.recordio in {@code data}, or has rank 0 convert its IDX files into {@code output}
-   * while the others wait; {@code isAgain}: unless it has.
+   * while the others wait; {@code isAgain}: unless it has. Who does not see what it made, on another host, converts them
+   * as well.
    */
   static Digits prepare(Path data, Path output, ProcessGroup group, boolean isAgain) throws IOException {
     Digits there = new Digits(data.resolve("train.recordio"), data.resolve("test.recordio"));
-    boolean ready = Files.exists(there.train) && Files.exists(there.test);
+    boolean ready = there.exists();
     Path cache = output.resolve("recordio");
     Digits made = new Digits(cache.resolve("train.recordio"), cache.resolve("test.recordio"));
-    boolean converted = isAgain && Files.exists(made.train) && Files.exists(made.test);
-    if (!ready && !converted && group.rank() == 0) {
+    if (!ready && group.rank() == 0 && !(isAgain && made.exists())) {
       Files.createDirectories(cache);
       made.convert(data);
     }
     group.barrier();
+    if (!ready && !made.exists()) { // ranks of one host may do it at once: files appear whole, and are the same
+      Files.createDirectories(cache);
+      made.convert(data);
+    }
     return ready ? there : made;
+  }
+
+  private boolean exists() {
+    return Files.exists(train) && Files.exists(test);
   }
 
   private void convert(Path data) throws IOException {

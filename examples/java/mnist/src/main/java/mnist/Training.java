@@ -16,6 +16,7 @@ import me.tongfei.progressbar.ProgressBarStyle;
 import org.tandem.Device;
 import org.tandem.Scope;
 import org.tandem.Tandem;
+import org.tandem.TandemInvalidArgumentException;
 import org.tandem.Tensor;
 import org.tandem.data.Loader;
 import org.tandem.data.Mnist;
@@ -62,15 +63,25 @@ final class Training implements AutoCloseable {
     this.optimizer = optimizer;
     this.learningRate = learningRate;
     this.job = job;
-    ddp = new DistributedDataParallel(
-        net, group, new DistributedDataParallel.Options().gradientAsBucketView(true));
     loader = new Loader(List.of(digits.train()), Mnist.fields(), new Loader.Options().batchSize(batchSize)
         .globalBatch(job != null).rank(group.rank(), group.size()).seed(seed).dropLast(true));
-    test = new RecordIOReader(digits.test());
-    if (loader.batchCount() == 0) {
-      throw new org.tandem.TandemInvalidArgumentException("mnist", digits.train() + " holds "
-          + loader.sampleCount() + " samples, too few for one batch of " + batchSize + " on each of " + group.size()
-          + " ranks; lower --batch-size");
+    try {
+      if (loader.batchCount() == 0) {
+        throw new TandemInvalidArgumentException("mnist", digits.train() + " holds "
+            + loader.sampleCount() + " samples, too few for one batch of " + batchSize + " on each of " + group.size()
+            + " ranks; lower --batch-size");
+      }
+      test = new RecordIOReader(digits.test());
+    } catch (RuntimeException failed) {
+      loader.close();
+      throw failed;
+    }
+    try {
+      ddp = new DistributedDataParallel(net, group, new DistributedDataParallel.Options().gradientAsBucketView(true));
+    } catch (RuntimeException failed) { // as where a rank is lost meanwhile
+      test.close();
+      loader.close();
+      throw failed;
     }
   }
 
@@ -234,6 +245,10 @@ final class Training implements AutoCloseable {
       checkpoints.load().ifPresent(last -> {
         if (reports()) {
           last.refused().forEach(why -> System.out.println("not used: " + why));
+        }
+        if (!last.values().equals("{}")) { // an elastic training's, whose step is no epoch
+          throw new TandemInvalidArgumentException("mnist", folder
+              + " has checkpoints of a training with --elastic; go on with that, or give --checkpoints another folder");
         }
         finishedEpochs = (int) last.step();
         net.loadStateDict(last.sections().get("model"));
