@@ -4,9 +4,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <signal.h>
 #include <unistd.h>
 
+#include <atomic>
+#include <chrono>
 #include <filesystem>
+#include <memory>
 #include <thread>
 
 namespace tandem::abi {
@@ -294,6 +298,40 @@ TEST(Facade, CheckpointsKeepMetadata) {
   EXPECT_THAT(file.metadata_keys(), ElementsAre("two\nlines"));
   EXPECT_THAT(file.metadata_values(), ElementsAre("back\\slash"));
   std::filesystem::remove(path);
+}
+
+bool comes_true(const std::atomic<bool>& value) {
+  for (int i = 0; i < 3000 && !value; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  return value;
+}
+
+TEST(LeaveSignal, ANoticeIsOfOneRunAndASecondOneKillsNobody) {
+  std::atomic<bool> first{false}, second{false};
+  {
+    const LeaveSignal signal([&] { first = true; });
+    EXPECT_THROW(LeaveSignal([] {}), Error);
+    raise(SIGUSR1);
+    EXPECT_TRUE(comes_true(first));
+  }
+  raise(SIGUSR1);
+  const LeaveSignal signal([&] { second = true; });
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  EXPECT_FALSE(second);
+  raise(SIGUSR1);
+  EXPECT_TRUE(comes_true(second));
+}
+
+TEST(LeaveSignal, WithoutANoticeTheHandlerGoes) {
+  struct sigaction before = {}, after = {};
+  sigaction(SIGUSR1, nullptr, &before);
+  const auto restore = [&](void*) { sigaction(SIGUSR1, &before, nullptr); };
+  const std::unique_ptr<void, decltype(restore)> at_end(&before, restore);
+  signal(SIGUSR1, SIG_IGN);
+  { const LeaveSignal signal([] {}); }
+  sigaction(SIGUSR1, nullptr, &after);
+  EXPECT_EQ(after.sa_handler, SIG_IGN);
+  signal(SIGUSR1, [](int) {});
+  EXPECT_THROW(LeaveSignal([] {}), Error);  // the program's own
 }
 
 }  // namespace
