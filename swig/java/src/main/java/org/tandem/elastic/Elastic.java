@@ -2,6 +2,12 @@ package org.tandem.elastic;
 
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.Collections;
+import java.util.Deque;
+import java.util.IdentityHashMap;
+import java.util.List;
+import java.util.Set;
 import org.tandem.Device;
 import org.tandem.TandemClosedException;
 import org.tandem.TandemException;
@@ -129,7 +135,8 @@ public final class Elastic implements AutoCloseable {
     /**
      * How long the end of the program waits for this process to complete its step, commit and leave: Java begins it at
      * SIGTERM, SIGINT and SIGHUP (not with -Xrs). Zero: it waits for nothing, and the others lose a rank. Without {@code
-     * tandem run}, whose agent tells the others, it never waits.
+     * tandem run}, whose agent tells the others, it never waits. Where it is the launcher that ends, it kills all that have
+     * not ended after its {@code --grace}, 5 s unless it is given: whose steps are long needs more.
      */
     public Options leaveAtExit(Duration value) {
       leaveAtExit = value;
@@ -182,8 +189,10 @@ public final class Elastic implements AutoCloseable {
   }
 
   private final NativeElastic handle;
-  private final Options options;
+  private final Duration leaveAtExit;
+  private final boolean hasSeed;
   private boolean ran;
+  private volatile boolean runs;
 
   /**
    * Connects to the launcher's agent.
@@ -193,7 +202,8 @@ public final class Elastic implements AutoCloseable {
   public Elastic(Options options) {
     options.check();
     NativeLibrary.load();
-    this.options = options;
+    leaveAtExit = options.leaveAtExit;
+    hasSeed = options.seed != null;
     try (NativeProcessGroupOptions group = options.group(); NativeElasticOptions session = options.session()) {
       handle = new NativeElastic(group, session);
     }
@@ -219,7 +229,8 @@ public final class Elastic implements AutoCloseable {
    * where it was where ranks join or leave. {@code state} has what training goes on with; it is the same on all ranks, and the
    * first rank's to begin with. {@code train} returns when training is over; exceptions that it throws are thrown here, unless
    * a rank was lost: whatever that causes, {@link org.tandem.TandemPeerLostException} for one, is to pass. InterruptedException
-   * and {@link Error} always come out.
+   * and {@link Error} always come out. What is thrown in place of a {@link MembershipChangeException}, and has it neither as a
+   * cause nor suppressed, comes out where this process leaves; else it is logged, and training goes on.
    *
    * <p>Without {@code tandem run} there is one epoch: of the ranks that a launcher's environment names, or of one.
    *
@@ -231,17 +242,18 @@ public final class Elastic implements AutoCloseable {
     if (ran) {
       throw new TandemInvalidArgumentException("Elastic.run", "an object is one run; make another one");
     }
-    if (options.seed != null && state.hasRng()) {
+    if (hasSeed && state.hasRng()) {
       throw new TandemInvalidArgumentException("Elastic.run",
           "seed() makes the random numbers of each step, and the state's rng() keeps others; give one of them");
     }
     ran = true;
+    runs = true;
     String agent = System.getenv(AGENT_VARIABLE);
-    if (agent == null || agent.isEmpty() || options.leaveAtExit.isZero()) {
+    boolean waits = agent != null && !agent.isEmpty() && !leaveAtExit.isZero();
+    try (LeaveAtExit ending = waits ? new LeaveAtExit(this::leave, leaveAtExit) : null) {
       return epochs(state, train);
-    }
-    try (LeaveAtExit ending = new LeaveAtExit(this::leave, options.leaveAtExit)) {
-      return epochs(state, train);
+    } finally {
+      runs = false;
     }
   }
 
@@ -264,8 +276,20 @@ public final class Elastic implements AutoCloseable {
           return Outcome.FINISHED;
         }
       } catch (Exception failed) {
-        if (!job.stops() && (failed instanceof InterruptedException || !hasEnded(failed))) {
-          throw failed;
+        boolean isInterrupt = failed instanceof InterruptedException;
+        if (!job.stops()) {
+          if (isInterrupt || !hasEnded(failed)) {
+            throw failed;
+          }
+        } else if (isInterrupt || !isChange(failed)) {
+          if (job.leaves()) {
+            session.left(); // what it has done is committed: the others need not wait for it
+          }
+          if (isInterrupt || job.leaves()) {
+            throw failed;
+          }
+          System.getLogger("org.tandem").log(
+              System.Logger.Level.WARNING, "the ranks change, and training goes on in spite of what it threw: " + failed);
         }
       }
       if (job.leaves()) {
@@ -273,6 +297,25 @@ public final class Elastic implements AutoCloseable {
         return Outcome.LEFT;
       }
     }
+  }
+
+  /** Whether the notice of the change is what training threw, or what that came of. */
+  private static boolean isChange(Throwable thrown) {
+    Set<Throwable> seen = Collections.newSetFromMap(new IdentityHashMap<>());
+    Deque<Throwable> open = new ArrayDeque<>(List.of(thrown));
+    while (!open.isEmpty()) {
+      Throwable next = open.pop();
+      if (next instanceof MembershipChangeException) {
+        return true;
+      }
+      if (seen.add(next)) {
+        open.addAll(List.of(next.getSuppressed()));
+        if (next.getCause() != null) {
+          open.add(next.getCause());
+        }
+      }
+    }
+    return false;
   }
 
   /** Whether it is the loss of a rank that shows as this. */
@@ -303,14 +346,29 @@ public final class Elastic implements AutoCloseable {
     }
   }
 
-  /** Ends what waits for other ranks, in {@link #run} and in the group, with {@link org.tandem.TandemAbortedException}. */
+  /**
+   * Ends what waits for other ranks, in {@link #run} and in the group, with {@link org.tandem.TandemAbortedException}. After
+   * {@link #close} it does nothing.
+   */
   public void abort() {
-    open().abort();
+    try {
+      if (!handle.isClosed()) {
+        handle.abort();
+      }
+    } catch (TandemClosedException meanwhile) {
+      // Then nothing waits.
+    }
   }
 
-  /** To the others a loss where {@link #run} came to no end. A second call does nothing. */
+  /**
+   * To the others a loss where {@link #run} came to no end; where that still runs, it ends as after {@link #abort}. A second
+   * call does nothing.
+   */
   @Override
   public void close() {
+    if (runs) {
+      abort();
+    }
     handle.close();
   }
 }

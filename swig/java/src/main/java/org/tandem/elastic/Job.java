@@ -1,5 +1,6 @@
 package org.tandem.elastic;
 
+import org.tandem.TandemClosedException;
 import org.tandem.dist.ProcessGroup;
 import org.tandem.internal.NativeElastic;
 
@@ -74,9 +75,15 @@ public final class Job {
     state.commitTo(session);
   }
 
-  /** Has this process leave, between two of the next steps. From any thread. */
+  /** Has this process leave, between two of the next steps. From any thread; after the run it does nothing. */
   public void leave() {
-    session.leave();
+    try {
+      if (!session.isClosed()) {
+        session.leave();
+      }
+    } catch (TandemClosedException meanwhile) {
+      // Then there is nothing to leave.
+    }
   }
 
   /** What the launcher says of the job beside its step, such as a loss; up to 200 bytes. */

@@ -9,7 +9,9 @@ import org.tandem.internal.NativeLibrary;
  * So a hook is where a training that is told to end finishes its step, commits and leaves; native calls are ended after it.
  */
 final class LeaveAtExit implements Runnable, AutoCloseable {
-  private static final Duration LAST_WORDS = Duration.ofSeconds(5);
+  // Less than the launcher's grace, 5 s: where training runs on a thread of a pool, all of it passes.
+  private static final Duration LAST_WORDS = Duration.ofSeconds(2);
+  private static final Duration LONGEST = Duration.ofDays(365); // which nanoseconds can count
   private static final long LOOK_MILLIS = 10;
 
   private final Runnable leave;
@@ -20,7 +22,7 @@ final class LeaveAtExit implements Runnable, AutoCloseable {
   /** For the thread that makes it, until it is closed; {@code patience}: for steps to complete. */
   LeaveAtExit(Runnable leave, Duration patience) {
     this.leave = leave;
-    this.patience = patience;
+    this.patience = patience.compareTo(LONGEST) < 0 ? patience : LONGEST;
     NativeLibrary.beforeShutdown(this);
   }
 

@@ -1,6 +1,7 @@
 package org.tandem.elastic;
 
 import java.util.Arrays;
+import org.tandem.TandemClosedException;
 import org.tandem.data.Loader;
 
 /**
@@ -11,8 +12,16 @@ public final class Place {
   private byte[] state = new byte[0];
   private Loader loader;
 
-  /** Has the loader, which is new, go on where training stands, and asks it from now on: what it has committed counts. */
+  /**
+   * Has the loader, which is new, go on where training stands, and asks it from now on: what it has committed counts. Where
+   * one takes the place of another within an epoch of the membership, follow it before that one is closed.
+   */
   public void follow(Loader next) {
+    try {
+      state();
+    } catch (TandemClosedException before) {
+      // Then what it said last is where training stands.
+    }
     if (state.length > 0) {
       next.restore(state);
     }

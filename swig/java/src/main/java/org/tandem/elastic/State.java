@@ -7,6 +7,8 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Consumer;
+import java.util.function.LongConsumer;
+import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import org.tandem.Device;
 import org.tandem.Scope;
@@ -36,8 +38,8 @@ import org.tandem.optim.Scheduler;
  *     .optimizer("optimizer", sgd)
  *     .scheduler("scheduler", schedule)
  *     .place("data", place)
- *     .number("best", () -> best, saved -> best = saved)
- *     .onReset(job -> sgd.setLearningRate(0.1 * job.size()));
+ *     .number("epochs", () -> epochs, saved -> epochs = saved)
+ *     .real("best", () -> best, saved -> best = saved);
  * }</pre>
  */
 public final class State {
@@ -53,7 +55,7 @@ public final class State {
   private final Map<String, Value> values = new LinkedHashMap<>();
   private final List<Consumer<? super Job>> resets = new ArrayList<>();
 
-  /** Parameters and buffers. */
+  /** Parameters and buffers. Whether it trains or evaluates ({@code train()}, {@code eval()}) is no part of it. */
   public State module(String name, Module module) {
     return section(name, false, module::stateDict, saved -> {
       module.loadStateDict(saved);
@@ -66,7 +68,7 @@ public final class State {
   public State optimizer(String name, Optimizer optimizer) {
     section(name, false, optimizer::state, saved -> {
       optimizer.loadState(saved);
-      optimizer.zeroGrad();
+      optimizer.zeroGrad(); // those, too, of parameters that are in no module here
     });
     return value(name + ".settings", () -> Settings.of(optimizer), saved -> Settings.load(optimizer, saved));
   }
@@ -81,7 +83,10 @@ public final class State {
     return section(name, false, averages::stateDict, averages::loadStateDict);
   }
 
-  /** Any dense tensors, always of the same names, dtypes and shapes; what they hold is changed in place. */
+  /**
+   * Any dense tensors, always of the same names, dtypes and shapes; what they hold is changed in place, by operators: a commit
+   * that is still being copied does not notice what is written through {@link Tensor#memory}.
+   */
   public State tensors(String name, Supplier<Map<String, Tensor>> tensors) {
     Supplier<Map<String, Tensor>> outside = () -> ScopeFrame.outside(tensors);
     return section(name, false, outside, saved -> StateDict.load(outside.get(), saved, true, false));
@@ -115,9 +120,9 @@ public final class State {
     return value(name, () -> ScopeFrame.outside(save), load);
   }
 
-  /** A whole number. */
-  public State number(String name, Supplier<? extends Number> save, Consumer<Long> load) {
-    return text(name, () -> Long.toString(save.get().longValue()), saved -> load.accept(Long.parseLong(saved)));
+  /** A whole number; {@link #real} takes others. */
+  public State number(String name, LongSupplier save, LongConsumer load) {
+    return text(name, () -> Long.toString(save.getAsLong()), saved -> load.accept(Long.parseLong(saved)));
   }
 
   /** Any number, to the bit. */
@@ -133,7 +138,8 @@ public final class State {
 
   /**
    * Called in each membership epoch, the first one too, when the state is loaded and before training begins: for whatever
-   * depends on the ranks, such as a learning rate that grows with their number.
+   * depends on the ranks. A learning rate that is set here replaces the one that schedulers have come to: have one that grows
+   * with the number of ranks follow from a value of the state, such as the number for which it was set last.
    */
   public State onReset(Consumer<? super Job> reset) {
     resets.add(reset);
@@ -200,7 +206,8 @@ public final class State {
     values.forEach((name, part) -> {
       if (!(texts.get(name) instanceof String text)) {
         throw new TandemInvalidArgumentException(
-            "Elastic.run", "the state that was loaded has no value '" + name + "', but " + texts.keySet());
+            "Elastic.run", "the state that was loaded has no value '" + name + "', but " + texts.keySet()
+                + ": another program's, or another version's; give this one a folder of its own for checkpoints");
       }
       part.load.accept(text);
     });

@@ -67,8 +67,8 @@ public final class NativeLibrary {
   private static void attempt(Runnable action) {
     try {
       action.run();
-    } catch (RuntimeException error) {
-      System.err.println("tandem: " + error.getMessage());
+    } catch (Throwable error) { // such as a class that cannot be loaded any more: what comes after it is to run
+      System.err.println("tandem: " + error);
     }
   }
 

@@ -1,5 +1,7 @@
 package org.tandem;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
 import java.io.IOException;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
@@ -10,8 +12,11 @@ import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.tandem.data.Dataset;
 import org.tandem.data.Loader;
 import org.tandem.dist.DistributedDataParallel;
@@ -59,7 +64,16 @@ final class ElasticProgram {
 
   public static void main(String[] arguments) {
     ElasticProgram program = new ElasticProgram(arguments);
-    Launch.run(program::run);
+    Launch.run(program.settings.containsKey("POOL") ? program::runOnAnotherThread : program::run);
+  }
+
+  /** Which lives on when training is over, as those of a pool do. */
+  private void runOnAnotherThread() throws Exception {
+    ExecutorService pool = Executors.newSingleThreadExecutor();
+    pool.submit(() -> {
+      run();
+      return null;
+    }).get();
   }
 
   private String setting(String name, String otherwise) {
@@ -99,7 +113,7 @@ final class ElasticProgram {
     Tandem.manualSeed(number("SEED", 1));
     Elastic.Options options = new Elastic.Options().backend(setting("BACKEND", "gloo")).timeout(Duration.ofSeconds(60))
         .commitEvery(COMMIT_EVERY).checkEvery(number("CHECK_EVERY", 0)).checkpointEvery(number("CHECKPOINT_EVERY", 0))
-        .leaveOnSignal(true);
+        .leaveOnSignal(true).leaveAtExit(Duration.ofSeconds(number("LEAVE_AT_EXIT", 30)));
     if (settings.containsKey("CHECKPOINTS")) {
       options.checkpoints(Path.of(setting("CHECKPOINTS", "")));
     }
@@ -117,11 +131,12 @@ final class ElasticProgram {
         Module net = new Sequential(new Linear(1, 8), Sequential.step(Tensor::tanh), new Linear(8, 1)).to(DType.FLOAT64);
         SGD sgd = new SGD(net.parameters(), RATE, new SGD.Options().momentum(0.9));
         StepLR schedule = new StepLR(sgd, 7, new StepLR.Options().gamma(0.8));
-        Averages ema = Averages.ema(net.parameters(), List.of(), 0.9)) {
+        Averages ema = Averages.ema(net.parameters(), List.of(), 0.9);
+        Tensor steps = Tensor.zeros(DType.INT64, 2)) {
       weight = net.parameters().get(0);
       Place place = new Place();
       State state = new State().module("model", net).optimizer("optimizer", sgd).scheduler("scheduler", schedule)
-          .averages("ema", ema).place("data", place)
+          .averages("ema", ema).place("data", place).tensors("counted", () -> Map.of("steps", steps))
           .number("batches", () -> batches, saved -> batches = saved).real("mean", () -> mean, saved -> mean = saved)
           .text("trail", () -> trail, saved -> trail = saved)
           .onReset(this::reset);
@@ -132,14 +147,21 @@ final class ElasticProgram {
       note("waits." + setting("NAME", member));
       try (Elastic run = new Elastic(options)) {
         elastic = run;
-        outcome = run.run(state, job -> epoch(job, samples, net, sgd, schedule, ema, place));
+        outcome = run.run(state, job -> epoch(job, samples, net, sgd, schedule, ema, place, steps));
+      }
+      if (isThere("once." + setting("FAULT", "").replace('/', '.')) && setting("FAULT", "").startsWith("usr1")
+          && outcome == Outcome.LEFT) { // whoever sends it does so twice
+        signal(ProcessHandle.current().pid(), "USR1");
+        say("lives on");
       }
       say("outcome " + outcome);
       if (outcome != Outcome.FINISHED) {
         return new double[0];
       }
       try (Scope scope = Scope.open()) {
-        return Tensor.cat(net.parameters().stream().map(one -> one.detach().flatten(0)).toList(), 0).toDoubleArray();
+        assertEquals(List.of((long) this.steps, (long) this.steps), Arrays.stream(steps.toLongArray()).boxed().toList());
+        return Tensor.cat(Stream.concat(net.parameters().stream(), ema.stateDict().values().stream())
+            .map(one -> one.detach().to(DType.FLOAT64).flatten(0)).toList(), 0).toDoubleArray();
       }
     }
   }
@@ -155,9 +177,10 @@ final class ElasticProgram {
     }
   }
 
-  private void epoch(Job job, Dataset samples, Module net, SGD sgd, StepLR schedule, Averages ema, Place place)
-      throws Exception {
+  private void epoch(Job job, Dataset samples, Module net, SGD sgd, StepLR schedule, Averages ema, Place place,
+      Tensor counted) throws Exception {
     harm("begin", job);
+    boolean isZeroedAfter = settings.containsKey("ZERO_AFTER");
     try (DistributedDataParallel model = new DistributedDataParallel(net, job.group());
         Loader loader = new Loader(samples, new Loader.Options().batchSize(BATCH).globalBatch(true)
             .rank(job.rank(), job.size()).seed(3))) {
@@ -168,9 +191,15 @@ final class ElasticProgram {
             harm("forward", job);
             Tensor output = model.forward(dropout(batch.get("x")));
             Tensor loss = output.sub(batch.get("y")).pow(2).sum().mul((double) job.size() / batch.globalCount());
-            sgd.zeroGrad();
+            if (!isZeroedAfter) {
+              sgd.zeroGrad();
+            }
             loss.backward();
             sgd.step();
+            if (isZeroedAfter) {
+              sgd.zeroGrad();
+            }
+            counted.addInPlace(Tensor.full(1, DType.INT64));
             schedule.step();
             ema.update();
             batches++;
@@ -188,6 +217,7 @@ final class ElasticProgram {
         }
       }
     }
+    harm("end", job);
     double expected = 0;
     for (int i = 0; i < steps; i++) {
       expected += (1.0 / 3 - expected) / 7;
@@ -205,11 +235,17 @@ final class ElasticProgram {
     return input.mul(Tensor.randn(1).to(DType.FLOAT64).mul(0.01).add(1));
   }
 
-  private void step(Job job) {
+  private void step(Job job) throws InterruptedException {
     try {
       job.step();
     } catch (MembershipChangeException change) {
       say("stops after step " + job.steps());
+      if (isThere("throws." + member)) {
+        throw new IllegalStateException("cannot put things away");
+      }
+      if (isThere("interrupted." + member)) {
+        throw new InterruptedException("told to stop");
+      }
       throw change;
     } finally {
       if (job.steps() % COMMIT_EVERY == 0) {
@@ -249,8 +285,13 @@ final class ElasticProgram {
         Thread.sleep(500); // until it waits to be needed, most likely
       }
       case "kill", "term", "usr1" -> signal(ProcessHandle.current().pid(), kind.toUpperCase(java.util.Locale.ROOT));
+      case "ask" -> { // the end of the program, whose hook has asked for this process to leave soon after
+        signal(ProcessHandle.current().pid(), "TERM");
+        Thread.sleep(700);
+      }
       case "leave" -> elastic.leave();
       case "throw" -> throw new IllegalStateException("a fault of the program's own");
+      case "checked" -> throw new IOException("a fault of the program's own");
       case "exit" -> System.exit(3);
       case "hang" -> standStill();
       case "corrupt" -> { // as a bit that memory does not keep
