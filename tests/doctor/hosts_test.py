@@ -5,6 +5,7 @@ import json
 import os
 import pathlib
 import re
+import resource
 import signal
 import subprocess
 import sys
@@ -67,10 +68,10 @@ def instead(name, path, other):
         on(name, "umount", path)
 
 
-def started(*flags, hosts="alpha,beta", ssh=None, **environment):
+def started(*flags, hosts="alpha,beta", ssh=None, cwd="/", **environment):
     words = [TOOL, "doctor", "--hosts", hosts, "--ssh-args", " ".join(ssh or MACHINES.ssh_words()), *flags]
     return subprocess.Popen([str(word) for word in words], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                            cwd="/", env=os.environ | {"PATH": two.PATH} | environment)
+                            cwd=cwd, env=os.environ | {"PATH": two.PATH} | environment)
 
 
 def left():
@@ -103,9 +104,19 @@ class Case(unittest.TestCase):
             self.assertRegex(problems[0][1], text)
 
 
+def script(name, text):
+    file = MACHINES.folder / name
+    file.write_text("#!/bin/sh\n" + text)
+    file.chmod(0o755)
+    return file
+
+
 class Well(Case):
     def test_all_is_well(self):
-        code, out = self.run_doctor("--rdzv-endpoint", "10.77.0.1:29450")
+        # Relative paths are those of the folder in which it is called, and what is said of another launch changes nothing.
+        script("wrap", 'exec ssh "$@"\n')
+        code, out = self.run_doctor("--rdzv-endpoint", "10.77.0.1:29450", cwd=MACHINES.folder, ssh=["-F", "./ssh_config"], TANDEM_SSH="./wrap",
+                                    PET_NODE_RANK="1", PET_NNODES="7", PET_RDZV_CONF="is_host=0", PET_RDZV_BACKEND="static")
         self.assertEqual(code, 0, out)
         self.assertRegex(out, r"(?m)^alpha → beta +ok +10\.77\.0\.2:\d+ \(eth0, for the ranks' connections\)$")
         self.assertRegex(out, r"(?m)^beta → alpha +ok +10\.77\.0\.1:29450 \(eth0, where agents meet\), 10\.77\.0\.1:\d+ \(eth0, for the ranks' connections\)$")
@@ -145,9 +156,11 @@ class Network(Case):
     def test_a_port_that_is_taken(self):
         listens = "import socket, time; s = socket.create_server(('10.77.0.1', 29454)); print('listens', flush=True); time.sleep(1000)"
         with subprocess.Popen([*MACHINES.inside("alpha"), sys.executable, "-c", listens], stdout=subprocess.PIPE) as taker:
-            taker.stdout.readline()
-            problems = self.problems("--rdzv-endpoint", "10.77.0.1:29454")
-            taker.kill()
+            try:
+                taker.stdout.readline()
+                problems = self.problems("--rdzv-endpoint", "10.77.0.1:29454")
+            finally:
+                taker.kill()
         self.assert_only(problems, "port", r"^alpha cannot listen at 10\.77\.0\.1:29454: port in use", "choose another by --rdzv-endpoint")
 
     def test_the_wrong_interface(self):
@@ -157,6 +170,13 @@ class Network(Case):
         self.assertEqual(sorted(found), ["alpha → beta", "beta → alpha"], problems)
         self.assertRegex(found["alpha → beta"], r"^10\.88\.2\.1:\d+ \(lan1, .*the wrong interface: beta listens there by GLOO_SOCKET_IFNAME, and is reached at "
                                                 r"10\.77\.0\.2 \(eth0\) \| -x GLOO_SOCKET_IFNAME=eth0$")
+
+    def test_each_of_several_interfaces(self):
+        with interface("alpha", "lan1", "10.88.1.1/24"), interface("beta", "lan1", "10.88.2.1/24"):
+            problems = self.problems("-x", "GLOO_SOCKET_IFNAME=,eth0,lan1")
+        found = dict(problems)
+        self.assertEqual(sorted(found), ["alpha → beta", "beta → alpha"], problems)
+        self.assertRegex(found["beta → alpha"], r"^10\.88\.1\.1:\d+ \(lan1, .*the wrong interface: .*, and is reached at 10\.77\.0\.1 \(eth0\)")
 
     def test_an_interface_of_containers_that_both_have(self):
         with interface("alpha", "docker0", "172.17.0.1/16"), interface("beta", "docker0", "172.17.0.1/16"):
@@ -168,14 +188,41 @@ class Network(Case):
         self.assertRegex(problems[0][1], r"^alpha listens at 127\.0\.0\.1 \(lo, by GLOO_SOCKET_IFNAME\), a loopback address.*eth0 \(10\.77\.0\.1\)")
         self.assertRegex(problems[1][1], r"^beta listens at 127\.0\.0\.1 ")
 
+    def test_the_endpoint_is_where_each_host_takes_its_name_to_be(self):
+        # alpha's own name is 127.0.1.1 there, as Debian has it.
+        self.assert_only(self.problems("--rdzv-endpoint", "alpha:29455"), "address",
+                         r"^alpha takes alpha for 127\.0\.1\.1, a loopback address, which other machines do not reach \| .*--rdzv-endpoint ADDRESS")
+        self.assert_only(self.problems("--rdzv-endpoint", "beta:29456"), "port",
+                         r"^alpha cannot listen at 10\.77\.0\.2:29456: that is no address of this machine")
+        self.assert_only(self.problems("--rdzv-endpoint", "nowhere.invalid:29457"), "address", "^alpha does not know nowhere.invalid: ")
+        hosts = {name: MACHINES.folder / f"hosts_of_{name}" for name in two.NAMES}
+        hosts["alpha"].write_text("127.0.0.1 localhost\n10.9.9.9 meet\n10.77.0.1 meet\n10.77.0.2 beta\n")
+        hosts["beta"].write_text("127.0.0.1 localhost\n10.9.9.9 meet\n10.77.0.1 alpha\n")
+        with instead("alpha", "/etc/hosts", hosts["alpha"]), instead("beta", "/etc/hosts", hosts["beta"]):
+            self.assert_only(self.problems("--rdzv-endpoint", "meet:29458"), "address", r"^beta takes meet for 10\.9\.9\.9, but alpha listens at 10\.77\.0\.1")
+        hosts["beta"].write_text(hosts["beta"].read_text() + "10.77.0.1 meet\n")
+        with instead("alpha", "/etc/hosts", hosts["alpha"]), instead("beta", "/etc/hosts", hosts["beta"]):
+            code, found = self.doctor("--quick", "--rdzv-endpoint", "meet:29459")
+        self.assertEqual(code, 0, found)
+
+    def test_an_endpoint_that_is_none_starts_nothing(self):
+        called = MACHINES.folder / "called"
+        for endpoint in ("10.77.0.1:no", "10.77.0.1:70000"):
+            with started("--json", "--rdzv-endpoint", endpoint, TANDEM_SSH=f"touch {called}") as process:
+                out, err = process.communicate(timeout=two.PATIENCE)
+            self.assertEqual((process.returncode != 0, out), (True, ""))
+            self.assertIn("--rdzv-endpoint", err)
+            self.assertFalse(called.exists())
+
     def test_a_name_that_leads_elsewhere(self):
         hosts = MACHINES.folder / "odd_hosts"
         hosts.write_text("127.0.0.1 localhost\n10.9.9.9 beta\n127.0.1.1 alpha\n")
         with instead("alpha", "/etc/hosts", hosts):
             code, found = self.doctor("--quick")
         self.assertEqual(code, 0, "launches use addresses")
+        self.assertRegex({one["topic"]: one["text"] for one in found}["beta → alpha"], r"^10\.77\.0\.1:29\d+ \(eth0, where agents meet; each launch draws another port\), ")
         warnings = [(one["topic"], one["text"]) for one in found if one["verdict"] == "warning"]
-        self.assertEqual(warnings, [("alpha → beta", "alpha takes beta for 10.9.9.9, which is no address of it")])
+        self.assertEqual(warnings, [("name", "alpha takes beta for 10.9.9.9, which is no address of it")])
 
 
 class Differences(Case):
@@ -200,8 +247,10 @@ class Differences(Case):
         tool = MACHINES.folder / "skewed"
         tool.write_text(f"#!/bin/sh\n[ $(hostname) = beta ] && export LD_PRELOAD={library[0]} FAKETIME=+90s DONT_FAKE_MONOTONIC=1\nexec {TOOL} \"$@\"\n")
         tool.chmod(0o755)
-        problems = self.problems("--remote-tandem", tool)
-        self.assert_only(problems, "clocks", r"^beta's is \+(89|90)\.\d\d s from alpha's", "time server")
+        code, found = self.doctor("--quick", "--remote-tandem", tool)
+        self.assertEqual(code, 0, found)
+        warnings = [(one["topic"], one["text"] + " | " + one["advice"]) for one in found if one["verdict"] == "warning"]
+        self.assert_only(warnings, "clocks", r"^beta's is \+(89|90)\.\d\d s from alpha's", "time server")
 
 
 class Hosts(Case):
@@ -224,6 +273,34 @@ class Hosts(Case):
         old.chmod(0o755)
         _, out = self.run_doctor("--remote-tandem", old, hosts="beta")
         self.assertRegex(out, rf"(?m)^host +problem +the tandem there, {old}, is of another release and has no `tandem doctor`")
+
+    def test_an_agent_that_ends_between_is_noticed(self):
+        # beta's hears no order to connect, but its stdin's end.
+        filtered = MACHINES.folder / "filtered.py"
+        filtered.write_text("import os, subprocess, sys\n"
+                            "with subprocess.Popen(sys.argv[1:], stdin=subprocess.PIPE, bufsize=0) as agent:\n"
+                            "    while (got := os.read(0, 1 << 16)) and b'\"connect\"' not in got:\n"
+                            "        agent.stdin.write(got)\n"
+                            "sys.exit(agent.returncode)\n")
+        tool = script("leaves", f"[ $(hostname) = beta ] && exec {sys.executable} {filtered} {TOOL} \"$@\"\nexec {TOOL} \"$@\"\n")
+        found = self.problems("--remote-tandem", tool, "--rdzv-endpoint", "10.77.0.1:29460")
+        self.assert_only(found, "host", "^the agent of beta has ended with code 0")
+
+    def test_a_host_that_is_slow_and_another_that_writes(self):
+        # Who waits for alpha is idle, though beta has something to say; its first answer comes behind noise.
+        tool = script("slow", f"printf 'a prompt> '\n[ $(hostname) = alpha ] && sleep 6\n[ $(hostname) = beta ] && (sleep 2; echo late >&2) &\n"
+                              f"exec {TOOL} \"$@\"\n")
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        code, found = self.doctor("--quick", "--remote-tandem", tool)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        self.assertEqual(code, 0, found)
+        self.assertLess(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, 2, "seconds of CPU")
+
+    def test_what_a_terminal_would_obey_is_not_printed(self):
+        tool = script("coloured", "printf '\\033[2Jgone\\a\\n' >&2\nexit 3\n")
+        _, out = self.run_doctor("--remote-tandem", tool, hosts="beta")
+        self.assertIn("gone", out)
+        self.assertNotRegex(out, r"[\x00-\x09\x0b-\x1f\x7f]")
 
     def test_nothing_is_left_of_one_that_is_ended(self):
         for number, code in ((signal.SIGINT, 130), (signal.SIGKILL, -9)):

@@ -14,7 +14,7 @@ TOOL, OTHER_TOOL, OLD, CRASHING, LIBRARIES, LIBTORCH = (pathlib.Path(os.environ[
     "TANDEM_TOOL", "TANDEM_TOOL_OF_ANOTHER_RELEASE", "OLD_LIBTANDEM", "CRASHING_LIBRARY", "TANDEM_LIBRARIES", "LIBTORCH"))
 PATIENCE = 100  # seconds
 ENVIRONMENT = {name: value for name, value in os.environ.items()
-               if not name.startswith(("PET_", "SLURM_", "GLOO_")) and name not in ("TANDEM_LIBTORCH", "LD_LIBRARY_PATH")}
+               if not name.startswith(("PET_", "SLURM_", "GLOO_")) and name not in ("TANDEM_LIBTORCH", "TANDEM_LIBRARY", "LD_LIBRARY_PATH")}
 
 
 def started(*flags, tool=TOOL, through=(), **environment):
@@ -40,6 +40,13 @@ def children(pid, found=None):
 
 def ranks_of(process, backend):
     return [pid for pid, words in children(process.pid).items() if f"--rank={backend}" in words and "run" not in words]
+
+
+def loads_libtorch(pid):
+    try:
+        return "/libtorch_cpu.so" in pathlib.Path(f"/proc/{pid}/maps").read_text()
+    except OSError:
+        return False
 
 
 def eventually(done, what, patience=PATIENCE):
@@ -141,6 +148,21 @@ class Libraries(Case):
         self.assertEqual(code, 1)
         self.assert_finding(found["libtandem"], "problem", f"{OLD} is release 0.0.1 and lacks .*tdm_load", "from one release")
 
+    def test_tandem_library_is_obeyed_as_go_and_java_do(self):
+        code, found = self.doctor("--quick", TANDEM_LIBRARY=str(OLD))
+        self.assertEqual(code, 1)
+        self.assert_finding(found["libtandem"], "problem", f"{OLD} is release 0.0.1 and lacks .*tdm_load")
+        (self.folder / "libtandem.so.0").symlink_to(LIBRARIES / "libtandem.so.0")
+        code, found = self.doctor("--quick", TANDEM_LIBRARY=str(self.folder))
+        self.assertEqual(code, 0, found)
+        self.assert_finding(found["libtandem"], "ok", rf"^\d\S*, {self.folder}/libtandem.so.0: TANDEM_LIBRARY names it")
+        code, found = self.doctor("--quick", f"--libtandem={LIBRARIES / 'libtandem.so.0'}", TANDEM_LIBRARY=str(OLD))
+        self.assert_finding(found["libtandem"], "ok", "--libtandem names it")
+        for wrong, why in (("lib/libtandem.so", "is a relative path"), (str(self.folder / "nowhere"), "is neither libtandem.so nor a folder")):
+            code, found = self.doctor("--quick", TANDEM_LIBRARY=wrong)
+            self.assertEqual(code, 1)
+            self.assert_finding(found["libtandem"], "problem", f"^TANDEM_LIBRARY={wrong} {why}")
+
     def test_a_libtandem_of_another_release(self):
         for folder in ("bin", "lib"):
             (self.folder / folder).mkdir()
@@ -203,19 +225,44 @@ class Ranks(Case):
     def test_ranks_that_cannot_come_up(self):
         code, found = self.doctor(GLOO_SOCKET_IFNAME="nosuch0")
         self.assertEqual(code, 1)
-        self.assert_finding(found["network"], "problem", "GLOO_SOCKET_IFNAME is nosuch0, but there is no such interface; there are lo, 127.0.0.1", "unset")
+        self.assert_finding(found["network"], "problem", "GLOO_SOCKET_IFNAME is nosuch0, but there is no nosuch0; there are lo, 127.0.0.1", "unset")
         self.assert_finding(found["all-reduce gloo"], "problem", "rank [01] on .*nosuch0")
         self.assertEqual(found["all-reduce shm"]["verdict"], "ok", "which has no interface")
 
+    def test_each_name_of_an_interface_is_looked_at(self):
+        _, found = self.doctor("--quick", GLOO_SOCKET_IFNAME=",lo")
+        self.assert_finding(found["network"], "warning", "lo, 127.0.0.1, by GLOO_SOCKET_IFNAME")
+        code, found = self.doctor("--quick", GLOO_SOCKET_IFNAME="lo,nosuch0")
+        self.assertEqual(code, 1)
+        self.assert_finding(found["network"], "problem", "GLOO_SOCKET_IFNAME is lo,nosuch0, but there is no nosuch0; there are lo, 127.0.0.1")
+
+    def test_what_the_environment_says_of_another_launch_is_not_of_these_ranks(self):
+        code, found = self.doctor(PET_NODE_RANK="1", PET_NNODES="2", PET_RDZV_CONF="is_host=0", PET_RDZV_BACKEND="static", PET_MASTER_ADDR="10.9.9.9",
+                                  PET_LOCAL_ADDR="10.9.9.9", PET_LOCAL_RANKS_FILTER="0", PET_MODULE="1", PET_REDIRECTS="3", PET_LOG_DIR=str(self.folder))
+        self.assertEqual(code, 0, found)
+        for backend in ("gloo", "shm"):
+            self.assert_finding(found[f"all-reduce {backend}"], "ok", "2 ranks, the sum is right")
+        self.assertEqual(list(self.folder.iterdir()), [])
+
+    def test_a_rank_that_crashes_is_told_of_though_another_complains(self):
+        with started("--json") as process:
+            ranks = eventually(lambda: len(found := ranks_of(process, "gloo")) == 2 and found, "both ranks have started")
+            os.kill(ranks[1], signal.SIGKILL)
+            out, _ = process.communicate(timeout=PATIENCE)
+        found = {one["topic"]: one for one in json.loads(out)["findings"]}
+        self.assert_finding(found["all-reduce gloo"], "problem", "SIGKILL")
+
     def test_a_rank_that_hangs_is_named(self):
         with started("--json", "--timeout=8") as process:
-            ranks = eventually(lambda: len(found := ranks_of(process, "gloo")) == 2 and found, "both ranks have started")
+            ranks = eventually(lambda: len(found := ranks_of(process, "gloo")) == 2 and all(map(loads_libtorch, found)) and found,
+                               "both ranks load LibTorch")
             for pid in ranks:
                 os.kill(pid, signal.SIGSTOP)
             out, _ = process.communicate(timeout=PATIENCE)
         self.assertEqual(process.returncode, 1, out)
         found = {one["topic"]: one for one in json.loads(out)["findings"]}
-        self.assert_finding(found["all-reduce gloo"], "problem", "2 ranks have not ended after 8 s: rank 0 (on .* was |did not start)")
+        self.assert_finding(found["all-reduce gloo"], "problem", 
+                            r"2 ranks have not ended after 8 s: rank 0 on \S+ was [a-z]+ing .*, rank 1 on \S+ was [a-z]+ing ")
         self.assertEqual(found["all-reduce shm"]["verdict"], "ok", found)
         self.assertTrue(gone(ranks))
 

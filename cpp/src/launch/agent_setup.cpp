@@ -5,6 +5,8 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
+#include <system_error>
 
 #include "base/descriptor.h"
 #include "launch/failure.h"
@@ -48,6 +50,13 @@ void append_text(std::string& bytes, const std::string& text) {
 }
 
 }  // namespace
+
+std::string working_folder() {
+  const std::string real = std::filesystem::current_path().string();
+  const char* called = std::getenv("PWD");
+  std::error_code error;
+  return called && *called == '/' && std::filesystem::equivalent(called, real, error) && !error ? called : real;
+}
 
 std::string encode(const AgentSetup& setup) {
   std::string bytes = std::string(kFirstLine) + "\n";

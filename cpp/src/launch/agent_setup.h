@@ -18,6 +18,10 @@ struct AgentSetup {
 // How an agent is started: `tandem run --agent-setup`.
 inline constexpr const char* kAgentSetupFlag = "--agent-setup";
 
+// Of launches: this process's folder, as the user calls it where that is true: a path through links may be the one that
+// is the same on all machines.
+std::string working_folder();
+
 std::string encode(const AgentSetup& setup);
 
 // Reads one, not a byte more. Throws Failure for what is none, as of another release of Tandem.

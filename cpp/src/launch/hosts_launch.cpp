@@ -8,8 +8,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstdlib>
-#include <filesystem>
 #include <map>
 #include <memory>
 #include <optional>
@@ -38,14 +36,6 @@ constexpr std::chrono::seconds kForAgents{10};
 // After a failure a host that is found again gets no agent for so long.
 constexpr std::chrono::seconds kNotAgain{60};
 constexpr int kMostRounds = 4;  // of signals to agents that do not end
-
-// As the user calls it, where that is true: a path through links may be the one that is the same on all machines.
-std::string working_folder() {
-  const std::string real = std::filesystem::current_path().string();
-  const char* called = std::getenv("PWD");
-  std::error_code error;
-  return called && *called == '/' && std::filesystem::equivalent(called, real, error) && !error ? called : real;
-}
 
 class HostsLaunch {
  public:

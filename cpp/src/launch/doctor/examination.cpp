@@ -1,5 +1,7 @@
 #include "launch/doctor/examination.h"
 
+#include <algorithm>
+#include <chrono>
 #include <filesystem>
 
 #include "base/host.h"
@@ -11,6 +13,18 @@
 namespace fs = std::filesystem;
 
 namespace tandem::doctor {
+namespace {
+
+// By a process of its own: a file system whose server is gone does not answer. "" where it is there.
+std::string why_no_folder(const ExaminationOptions& options, Interruption& interruption) {
+  const double seconds = std::min(options.seconds, 10.0);
+  const Outcome outcome = run_program({"/bin/sh", "-c", "cd -- \"$1\"", "sh", options.folder}, seconds, interruption,
+                                      std::chrono::seconds(1));
+  if (!outcome.has_ended) return "does not answer: its file system's server may be gone";
+  return outcome.code == 0 ? "" : "is not there";
+}
+
+}  // namespace
 
 Report examine_machine(const ExaminationOptions& options, Interruption& interruption,
                        const std::function<void(const std::vector<Finding>&)>& found) {
@@ -30,9 +44,11 @@ Report examine_machine(const ExaminationOptions& options, Interruption& interrup
   report.facts["identity"] = host_identity();
   report.facts["tandem"] = options.release;
   add(ok("tandem", options.release + ", " + fs::read_symlink("/proc/self/exe", error).string()));
-  if (!options.folder.empty() && !fs::is_directory(options.folder, error)) {
-    add(problem("folder", options.folder + " is not there",
-                "launches work in the folder in which they are given: make it, or give them in another"));
+  if (!options.folder.empty()) {
+    if (const std::string why = why_no_folder(options, interruption); !why.empty()) {
+      add(problem("folder", options.folder + " " + why,
+                  "launches work in the folder in which they are given: make it, or give them in another"));
+    }
   }
   const Probed probed = examine_library(options.libtandem, options.release, options.seconds, interruption, &report);
   tell();
@@ -40,9 +56,9 @@ Report examine_machine(const ExaminationOptions& options, Interruption& interrup
   const Gpus gpus = find_gpus();
   const bool has_gpus = probed.gpus > 0;
   add(examine_gpus(gpus, probed.works, probed.gpus, report.facts["nccl"]));
-  add(examine_network());
+  add(examine_network(interruption));
   add(examine_descriptors());
-  add(examine_shm(has_gpus));
+  add(examine_shm(probed.gpus));
   add(examine_locked_memory(has_gpus));
   if (options.is_quick) return report;
   for (const std::string backend : {"gloo", "shm"}) {

@@ -27,7 +27,7 @@ Finding problem(std::string topic, std::string text, std::string advice);
 // Of one machine.
 struct Report {
   std::vector<Finding> findings;
-  // What is compared between machines: "host", "identity", "tandem", "libtandem", "core", "libtorch".
+  // What is compared between machines: "host", "identity", "tandem", "libtandem", "core", "libtorch", "build", "gpus".
   std::map<std::string, std::string> facts;
 };
 

@@ -7,11 +7,14 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <ranges>
+#include <sstream>
 #include <utility>
+
+#include <nlohmann/json.hpp>
 
 #include "base/host.h"
 #include "comm/sockets.h"
-#include "tandem/error.h"
 
 namespace tandem::doctor {
 namespace {
@@ -19,23 +22,39 @@ namespace {
 // Of no machine (RFC 5737): the way there is the way to other networks.
 constexpr const char* kElsewhere = "192.0.2.1";
 
-std::string named_by_variable() {
-  const char* value = std::getenv("GLOO_SOCKET_IFNAME");
-  const std::string names = value ? value : "";
-  return names.substr(0, names.find(','));
-}
-
-Interface interface_of(const std::string& address) {
-  for (const Interface& one : interfaces()) {
-    if (one.address == address) return one;
+// As ranks do: on each that GLOO_SOCKET_IFNAME names.
+GlooPlaces places_of_names(const std::string& names) {
+  GlooPlaces places{{}, "GLOO_SOCKET_IFNAME", ""};
+  const std::vector<Interface> all = interfaces();
+  std::istringstream list(names);
+  for (std::string name; std::getline(list, name, ',');) {
+    if (name.empty()) continue;
+    const auto one = std::ranges::find_if(all, [&](const Interface& at) { return at.name == name && at.is_up; });
+    if (one != all.end()) {
+      places.at.push_back(*one);
+      continue;
+    }
+    const bool exists = if_nametoindex(name.c_str()) != 0;
+    places.error = "GLOO_SOCKET_IFNAME is " + names + ", " + (exists ? "and " : "but there is no ") + name +
+                   (exists ? " is down or has no address" : "") + "; there are " + to_string(all);
+    places.at.clear();
+    return places;
   }
-  return {"?", address, true, net::is_loopback(address)};
+  if (places.at.empty())
+    places.error = "GLOO_SOCKET_IFNAME is " + names + ", which names no interface; there are " + to_string(all);
+  return places;
 }
 
-std::string all_names() {
-  std::string names;
-  for (const Interface& one : interfaces()) names += (names.empty() ? "" : "; ") + to_string(one);
-  return names;
+// Of this host's name, by a process of its own: resolvers may take long.
+std::string address_of_name(Interruption& interruption) {
+  constexpr double kToResolveOwn = 10;  // seconds
+  const Outcome outcome =
+      run_program({"/proc/self/exe", "doctor", "--resolve=" + host_name()}, kToResolveOwn, interruption);
+  for (const nlohmann::json& one : outcome.answers) {
+    const auto found = one.value("addresses", std::vector<std::string>());
+    if (!found.empty()) return found.front();
+  }
+  return "";
 }
 
 }  // namespace
@@ -59,64 +78,61 @@ std::vector<Interface> interfaces() {
   return found;
 }
 
+Interface interface_of(const std::string& address) {
+  for (const Interface& one : interfaces()) {
+    if (one.address == address) return one;
+  }
+  return {"?", address, true, net::is_loopback(address)};
+}
+
 bool is_of_containers(const std::string& name) {
   constexpr const char* kBegins[] = {"docker", "br-",   "veth",    "virbr", "cni",    "podman",
                                      "lxc",    "lxdbr", "vboxnet", "vmnet", "flannel"};
   return std::ranges::any_of(kBegins, [&](const char* begin) { return name.starts_with(begin); });
 }
 
-std::string to_string(const Interface& one) {
-  return one.name + ", " + one.address;
+std::string to_string(const std::vector<Interface>& all) {
+  std::string text;
+  for (const Interface& one : all) text += (text.empty() ? "" : "; ") + one.name + ", " + one.address;
+  return text;
 }
 
-GlooAddress gloo_address(const std::string& towards) {
-  const std::string named = named_by_variable();
-  if (!named.empty()) {
-    const std::string because = "GLOO_SOCKET_IFNAME";
-    for (const Interface& one : interfaces()) {
-      if (one.name == named && one.is_up) return {one, because, ""};
-    }
-    const bool exists = if_nametoindex(named.c_str()) != 0;
-    return {{},
-            because,
-            "GLOO_SOCKET_IFNAME is " + named + ", " +
-                (exists ? "an interface that is down or has no address" : "but there is no such interface") +
-                "; there are " + all_names()};
-  }
-  if (towards.empty()) return {interface_of("127.0.0.1"), "all ranks are on this machine", ""};
+GlooPlaces gloo_places(const std::string& towards, Interruption& interruption) {
+  const char* named = std::getenv("GLOO_SOCKET_IFNAME");
+  if (named && *named) return places_of_names(named);
+  if (towards.empty()) return {{interface_of("127.0.0.1")}, "all ranks are on this machine", ""};
+  const std::string because = "the way to " + towards;
+  if (net::is_loopback(towards)) return {{interface_of(towards)}, because, ""};
   const std::string local = net::local_address_towards({towards, 1});
-  if (!local.empty() && !net::is_loopback(local)) return {interface_of(local), "the way to " + towards, ""};
+  if (!local.empty() && !net::is_loopback(local)) return {{interface_of(local)}, because, ""};
   // As Gloo itself does: where this host's name points to.
-  try {
-    const std::vector<std::string> own = net::resolve(host_name());
-    if (!own.empty()) return {interface_of(own.front()), "the address of its name, " + host_name(), ""};
-  } catch (const Error&) {
-  }
+  if (const std::string own = address_of_name(interruption); !own.empty())
+    return {{interface_of(own)}, "the address of its name, " + host_name(), ""};
   return {{}, "", "there is no way to " + towards + ", and its own name, " + host_name() + ", does not resolve"};
 }
 
-Finding examine_network() {
+Finding examine_network(Interruption& interruption) {
   const std::string topic = "network";
-  const GlooAddress here = gloo_address(""), others = gloo_address(kElsewhere);
+  const GlooPlaces here = gloo_places("", interruption), others = gloo_places(kElsewhere, interruption);
   if (!here.error.empty()) return problem(topic, here.error, "unset GLOO_SOCKET_IFNAME, or set it to one of these");
   if (here.because == "GLOO_SOCKET_IFNAME") {
     const std::string text = "Gloo listens at " + to_string(here.at) + ", by GLOO_SOCKET_IFNAME";
-    if (here.at.is_loopback)
+    if (std::ranges::any_of(here.at, &Interface::is_loopback))
       return warning(topic, text + ": right for one machine, but others do not reach it",
                      "unset it for several machines");
-    if (is_of_containers(here.at.name)) {
+    if (std::ranges::any_of(here.at, &is_of_containers, &Interface::name)) {
       return warning(topic, text + ": an interface of containers, which other machines do not reach",
                      "name another for several machines");
     }
     return ok(topic, text);
   }
   const std::string alone = "Gloo listens at " + to_string(here.at) + " for one machine";
-  const bool leads_out = others.error.empty() && !others.at.is_loopback;
+  const bool leads_out = others.error.empty() && !others.at.front().is_loopback;
   if (!leads_out) return ok(topic, alone + "; there is no way to others (GLOO_SOCKET_IFNAME names an interface)");
-  if (is_of_containers(others.at.name)) {
+  if (is_of_containers(others.at.front().name)) {
     return warning(topic,
                    alone + ", and for several at " + to_string(others.at) + ", an interface of containers by its name",
-                   "GLOO_SOCKET_IFNAME names another of " + all_names());
+                   "GLOO_SOCKET_IFNAME names another of " + to_string(interfaces()));
   }
   return ok(topic, alone + ", at " + to_string(others.at) +
                        " for several where the default route leads to them (GLOO_SOCKET_IFNAME names another)");

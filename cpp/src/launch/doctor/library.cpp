@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 #include <link.h>
 
+#include <cstdlib>
 #include <filesystem>
 
 #include "launch/failure.h"
@@ -14,17 +15,33 @@ namespace {
 
 constexpr const char* kLibraryName = "libtandem.so.0";
 
+std::string named_library(const std::string& named) {
+  if (!fs::path(named).is_absolute()) {
+    throw launch::Failure("TANDEM_LIBRARY=" + named +
+                          " is a relative path, which means another file in another folder; give an absolute one");
+  }
+  std::error_code error;
+  if (fs::is_regular_file(named, error)) return named;
+  for (const char* name : {kLibraryName, "libtandem.so"}) {
+    if (const fs::path file = fs::path(named) / name; fs::is_regular_file(file, error)) return file.string();
+  }
+  throw launch::Failure("TANDEM_LIBRARY=" + named +
+                        " is neither libtandem.so nor a folder that holds it; correct it or unset it");
+}
+
 }  // namespace
 
-std::string find_library(const std::string& given) {
-  if (!given.empty()) return given;
+FoundLibrary find_library(const std::string& given) {
+  if (!given.empty()) return {given, "--libtandem names it"};
+  if (const char* named = std::getenv("TANDEM_LIBRARY"); named && *named)
+    return {named_library(named), "TANDEM_LIBRARY names it"};
   std::error_code error;
   const fs::path prefix = fs::read_symlink("/proc/self/exe", error).parent_path().parent_path();
   for (const char* folder : {TANDEM_LIBDIR, "lib"}) {
     const fs::path candidate = prefix / folder / kLibraryName;
-    if (fs::exists(candidate, error)) return candidate.string();
+    if (fs::exists(candidate, error)) return {candidate.string(), "it belongs to this tool"};
   }
-  return kLibraryName;
+  return {kLibraryName, "it is among the system's libraries"};
 }
 
 Library::Library(const std::string& wanted) {

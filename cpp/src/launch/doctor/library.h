@@ -7,8 +7,14 @@
 
 namespace tandem::doctor {
 
-// Where libtandem is: `given`, else beside the tool's folder, as installed, else the system's, by its name.
-std::string find_library(const std::string& given);
+struct FoundLibrary {
+  std::string path;
+  std::string because;  // "TANDEM_LIBRARY names it"
+};
+// Where libtandem is: `given`, else the file or folder that TANDEM_LIBRARY names, as for Go and Java, else beside the
+// tool's folder, as installed, else the system's, by its name. Throws launch::Failure for a TANDEM_LIBRARY that names
+// none.
+FoundLibrary find_library(const std::string& given);
 
 // What the doctor calls.
 struct Library {

@@ -126,8 +126,12 @@ Finding backends_of(const json& found) {
 int probe_library(const std::string& path) {
   try {
     answer({{"stage", "opening libtandem"}});
-    const Library library(find_library(path));
-    answer({{"libtandem", library.path}, {"version", library.version()}, {"stage", "loading LibTorch"}});
+    const FoundLibrary found = find_library(path);
+    const Library library(found.path);
+    answer({{"libtandem", library.path},
+            {"because", found.because},
+            {"version", library.version()},
+            {"stage", "loading LibTorch"}});
     library.check(library.load(nullptr));
     const std::string libtorch = mapped_file("libtorch_cpu");
     const std::string folder = fs::path(libtorch).parent_path().string();
@@ -154,11 +158,10 @@ int probe_library(const std::string& path) {
   }
 }
 
-Probed examine_library(const std::string& library, const std::string& release, double seconds,
-                       Interruption& interruption, Report* report) {
-  std::vector<std::string> command = {"/proc/self/exe", "doctor", "--probe"};
-  if (!library.empty()) command.push_back("--libtandem=" + library);
-  const Outcome outcome = run_program(command, seconds, interruption);
+namespace {
+
+// What the probe's answers mean. Throws json::exception where they are of other types.
+Probed judge_probe(const Outcome& outcome, const std::string& release, double seconds, Report* report) {
   const std::string why = why_it_stopped(outcome, seconds);
   auto& findings = report->findings;
   Probed probed;
@@ -172,11 +175,11 @@ Probed examine_library(const std::string& library, const std::string& release, d
   }
   const std::string version = text_of(opened, "version");
   report->facts["libtandem"] = version;
-  const std::string at = version + ", " + text_of(opened, "libtandem");
+  const std::string at = version + ", " + text_of(opened, "libtandem"), because = text_of(opened, "because");
   if (version != release) {
-    findings.push_back(problem("libtandem", at + ", but tandem is " + release, "install both from one release"));
+    findings.push_back(problem("libtandem", at + ", but tandem is " + release + ": " + because, "install both from one release"));
   } else {
-    findings.push_back(ok("libtandem", at));
+    findings.push_back(ok("libtandem", at + ": " + because));
   }
 
   const json* loaded = find_answer(outcome, "libtorch");
@@ -190,13 +193,14 @@ Probed examine_library(const std::string& library, const std::string& release, d
   const std::string core = text_of(loaded, "core");
   report->facts["core"] = core.substr(core.rfind('/') + 1);
   report->facts["libtorch"] = text_of(loaded, "version");
+  report->facts["build"] = loaded->value("cuda", false) ? "a build for CUDA" : "a build for CPUs";
   findings.push_back(ok("core", report->facts["core"]));
-  findings.push_back(ok("LibTorch", report->facts["libtorch"] + ", a build for " +
-                                        (loaded->value("cuda", false) ? "CUDA" : "CPUs") + ", " +
+  findings.push_back(ok("LibTorch", report->facts["libtorch"] + ", " + report->facts["build"] + ", " +
                                         text_of(loaded, "libtorch") + ": " + text_of(loaded, "rule")));
   probed.works = true;
   if (const json* backends = find_answer(outcome, "gloo")) {
     probed.gpus = backends->value("gpus", 0);
+    report->facts["gpus"] = std::to_string(probed.gpus);
     probed.has_nccl = backends->value("nccl", "no").empty();
     report->facts["nccl"] = backends->value("nccl", "");
     findings.push_back(backends_of(*backends));
@@ -206,6 +210,22 @@ Probed examine_library(const std::string& library, const std::string& release, d
     probed.works = false;
   }
   return probed;
+}
+
+}  // namespace
+
+Probed examine_library(const std::string& library, const std::string& release, double seconds,
+                       Interruption& interruption, Report* report) {
+  std::vector<std::string> command = {"/proc/self/exe", "doctor", "--probe"};
+  if (!library.empty()) command.push_back("--libtandem=" + library);
+  const Outcome outcome = run_program(command, seconds, interruption);
+  try {
+    return judge_probe(outcome, release, seconds, report);
+  } catch (const json::exception& error) {
+    report->findings.push_back(problem("libtandem", std::string("its probe's answer makes no sense: ") + error.what(),
+                                       "install libtandem and tandem from one release"));
+    return {};
+  }
 }
 
 }  // namespace tandem::doctor

@@ -7,12 +7,14 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <map>
 #include <regex>
 #include <set>
+#include <string_view>
 #include <utility>
 
 #include "launch/core_binding.h"
@@ -41,6 +43,18 @@ std::string limit_text(rlim_t limit) {
 
 std::string counted(std::size_t number, const std::string& what) {
   return std::to_string(number) + " " + what + (number == 1 ? "" : "s");
+}
+
+// "" where GPUs that LibTorch cannot use are a surprise.
+std::string why_no_gpu_is_meant() {
+  const char *device = std::getenv("TANDEM_DEVICE"), *visible = std::getenv("CUDA_VISIBLE_DEVICES");
+  if (device && std::string_view(device).starts_with("cpu")) return "TANDEM_DEVICE is " + std::string(device);
+  if (visible && (!*visible || std::string_view(visible) == "-1")) return "CUDA_VISIBLE_DEVICES hides them";
+  // Of a container, which sees the driver in /proc.
+  std::error_code error;
+  if (!fs::exists("/dev/nvidiactl", error))
+    return "there is no /dev/nvidiactl (docker run --gpus all gives it to a container)";
+  return "";
 }
 
 }  // namespace
@@ -96,6 +110,7 @@ Finding examine_gpus(const Gpus& gpus, bool library_works, int usable, const std
   if (!library_works) return ok(topic, text);
   text += "; LibTorch can use " + std::to_string(usable);
   if (usable > 0) return ok(topic, text);
+  if (const std::string meant = why_no_gpu_is_meant(); !meant.empty()) return ok(topic, text + ": " + meant);
   return warning(topic, text + ": " + reason, "training is on CPUs; TANDEM_DEVICE=cpu says that it is meant so");
 }
 
@@ -117,7 +132,7 @@ Finding examine_descriptors() {
   return ok(topic, text);
 }
 
-Finding examine_shm(bool has_gpus) {
+Finding examine_shm(int gpus) {
   const std::string topic = "/dev/shm";
   struct statvfs info {};
   if (statvfs("/dev/shm", &info) != 0) {
@@ -128,7 +143,7 @@ Finding examine_shm(bool has_gpus) {
   const std::string text = bytes_text(free) + " free of " + bytes_text(size);
   if (free >= kFewShmBytes) return ok(topic, text);
   const std::string advice = "mount -o remount,size=8G /dev/shm (docker run --shm-size 8g), or remove what lies there";
-  if (has_gpus) return problem(topic, text + ": NCCL, between GPUs of one machine, may find no room", advice);
+  if (gpus > 1) return problem(topic, text + ": NCCL, between GPUs of one machine, may find no room", advice);
   return warning(topic, text + ": backend shm needs none of it, but NCCL and other programs do", advice);
 }
 

@@ -20,7 +20,8 @@ Gpus find_gpus();
 Finding examine_gpus(const Gpus& gpus, bool library_works, int usable, const std::string& reason);
 
 Finding examine_descriptors();
-Finding examine_shm(bool has_gpus);
+// NCCL takes shared memory between GPUs.
+Finding examine_shm(int gpus);
 Finding examine_locked_memory(bool has_gpus);
 
 }  // namespace tandem::doctor

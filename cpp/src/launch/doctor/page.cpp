@@ -18,10 +18,10 @@ std::string padded(std::string text, std::size_t width) {
   return text;
 }
 
-// What others wrote may have line ends.
+// What others wrote may have line ends, and what terminals obey.
 std::string on_one_line(std::string text) {
   std::ranges::replace_if(
-      text, [](char c) { return c == '\n' || c == '\r' || c == '\t'; }, ' ');
+      text, [](unsigned char c) { return c < 0x20 || c == 0x7f; }, ' ');
   return text;
 }
 
@@ -31,7 +31,7 @@ std::string lines_of(const std::vector<Finding>& findings, std::size_t topic_wid
   std::string lines;
   for (const Finding& one : findings) {
     const std::string advice = one.advice.empty() ? "" : ": " + one.advice;
-    lines += padded(one.topic, topic_width) + " " + padded(name_of(one.verdict), kVerdictWidth) + "  " +
+    lines += padded(on_one_line(one.topic), topic_width) + " " + padded(name_of(one.verdict), kVerdictWidth) + "  " +
              on_one_line(one.text + advice) + "\n";
   }
   return lines;
@@ -45,7 +45,10 @@ std::string table_of(const std::vector<std::vector<std::string>>& rows) {
   }
   std::string text;
   for (const auto& row : rows) {
-    for (std::size_t i = 0; i < row.size(); ++i) text += i + 1 < row.size() ? padded(row[i], widths[i]) + "  " : row[i];
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      const std::string cell = on_one_line(row[i]);
+      text += i + 1 < row.size() ? padded(cell, widths[i]) + "  " : cell;
+    }
     text += "\n";
   }
   return text;

@@ -10,8 +10,10 @@
 #include <cerrno>
 #include <cmath>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <thread>
+#include <utility>
 
 #include "launch/failure.h"
 #include "launch/process_tree.h"
@@ -20,15 +22,40 @@ namespace tandem::doctor {
 namespace {
 
 constexpr std::size_t kMostOutput = 4 << 20;
-constexpr std::chrono::seconds kToEnd{8};  // longer than a launcher gives its ranks
+constexpr std::size_t kKeptOfStderr = 1 << 16;
+constexpr int kReadsAtOnce = 64;  // who writes without a pause is not listened to for ever
 constexpr std::chrono::milliseconds kToDie{2000}, kLook{10};
 constexpr int kNoProgram = 127;
+
+void forget_other_launches() {
+  std::vector<std::string> names;
+  for (char** one = environ; one && *one; ++one) {
+    const std::string variable = *one;
+    if (variable.starts_with("PET_")) names.push_back(variable.substr(0, variable.find('=')));
+  }
+  for (const std::string& name : names) unsetenv(name.c_str());
+}
+
+// Up to what there is now. False at its end.
+bool read_some(int from, std::string* into) {
+  char buffer[1 << 16];
+  for (int reads = 0; reads < kReadsAtOnce;) {
+    const ssize_t size = read(from, buffer, sizeof buffer);
+    if (size < 0 && errno == EINTR) continue;
+    if (size < 0 && errno == EAGAIN) return true;
+    if (size <= 0) return false;
+    into->append(buffer, static_cast<std::size_t>(size));
+    ++reads;
+  }
+  return true;
+}
 
 [[noreturn]] void become(const std::vector<std::string>& command, const launch::Signals& signals, int in, int out,
                          int err, pid_t parent) {
   setpgid(0, 0);  // the terminal's Ctrl-C is the doctor's, which ends its children
   prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (getppid() != parent || chdir("/") != 0) _exit(kNoProgram);
+  if (getppid() != parent) _exit(kNoProgram);
+  forget_other_launches();
   dup2(in, STDIN_FILENO);
   dup2(out, STDOUT_FILENO);
   dup2(err, STDERR_FILENO);
@@ -124,7 +151,9 @@ std::optional<std::string> Process::next_answer() {
   for (std::size_t end = 0; (end = out_.find('\n', answered_)) != std::string::npos;) {
     const std::string line = out_.substr(answered_, end - answered_);
     answered_ = end + 1;
-    if (line.starts_with(kMarker)) return line.substr(std::strlen(kMarker));
+    // Behind what another wrote without a line's end, too.
+    const std::size_t at = line.find(kMarker);
+    if (at != std::string::npos) return line.substr(at + std::strlen(kMarker));
   }
   return std::nullopt;
 }
@@ -146,15 +175,15 @@ void Process::add_polled(std::vector<pollfd>* polled) const {
   if (in_.valid() && !unsent_.empty()) polled->push_back({in_.get(), POLLOUT, 0});
 }
 
-void Process::read_from(Descriptor& from, std::string& into) const {
-  char buffer[1 << 16];
-  while (from.valid()) {
-    const ssize_t size = read(from.get(), buffer, sizeof buffer);
-    if (size < 0 && errno == EINTR) continue;
-    if (size < 0 && errno == EAGAIN) return;
-    if (size <= 0) return from.reset();
-    into.append(buffer, std::min(static_cast<std::size_t>(size), kMostOutput - std::min(into.size(), kMostOutput)));
+void Process::take_output() {
+  if (out_fd_.valid() && !read_some(out_fd_.get(), &out_)) out_fd_.reset();
+  if (answered_ > out_.size() / 2) out_.erase(0, std::exchange(answered_, 0));
+  if (out_.size() > kMostOutput) {
+    said_too_much_ = true;
+    out_.resize(kMostOutput);
   }
+  if (err_fd_.valid() && !read_some(err_fd_.get(), &err_)) err_fd_.reset();
+  if (err_.size() > kKeptOfStderr) err_.erase(0, err_.size() - kKeptOfStderr);
 }
 
 void Process::serve() {
@@ -170,8 +199,7 @@ void Process::serve() {
   }
   int status = 0;
   const bool has_ended = !status_ && waitpid(pid_, &status, WNOHANG) == pid_;
-  read_from(out_fd_, out_);
-  read_from(err_fd_, err_);
+  take_output();
   if (!has_ended) return;
   status_ = status;
   // What it left behind may hold the pipes for ever.
@@ -180,34 +208,40 @@ void Process::serve() {
   close_input();
 }
 
-void Process::stop() {
+void Process::stop(std::chrono::seconds patience) {
   close_input();
-  for (const auto& [signal, patience] :
-       {std::pair<int, std::chrono::milliseconds>(SIGTERM, kToEnd), {SIGKILL, kToDie}}) {
+  if (std::exchange(is_stopped_, true)) return;
+  for (const auto& [signal, wait] :
+       {std::pair<int, std::chrono::milliseconds>(SIGTERM, patience), {SIGKILL, kToDie}}) {
     if (status_) return;
     kill(-pid_, signal);
     kill(pid_, signal);
-    for (const auto until = Clock::now() + patience; !status_ && Clock::now() < until; serve()) {
+    for (const auto until = Clock::now() + wait; !status_ && Clock::now() < until; serve()) {
       std::this_thread::sleep_for(kLook);
     }
   }
 }
 
-Outcome run_program(const std::vector<std::string>& command, double seconds, Interruption& interruption) {
+Outcome run_program(const std::vector<std::string>& command, double seconds, Interruption& interruption,
+                    std::chrono::seconds patience) {
   Process process(command, interruption.signals());
   const auto until = Clock::now() + seconds_of(seconds);
   process.serve();
-  while (!process.ended() && Clock::now() < until) {
+  while (!process.ended() && !process.said_too_much() && Clock::now() < until) {
     std::vector<pollfd> polled;
     process.add_polled(&polled);
     interruption.wait(std::move(polled), until);
     process.serve();
   }
   Outcome outcome;
-  outcome.has_ended = process.ended();
-  if (!outcome.has_ended) process.stop();
+  outcome.has_ended = process.ended() || process.said_too_much();
+  if (!process.ended()) process.stop(patience);
   outcome.code = process.ended() ? process.code() : 0;
   outcome.end = process.ended() ? process.end() : "cannot be ended";
+  if (process.said_too_much()) {
+    outcome.code = 1;
+    outcome.end = "wrote more than " + std::to_string(kMostOutput >> 20) + " MiB";
+  }
   while (const auto line = process.next_answer()) {
     nlohmann::json message = nlohmann::json::parse(*line, nullptr, /*allow_exceptions=*/false);
     if (message.is_object()) outcome.answers.push_back(std::move(message));

@@ -37,11 +37,14 @@ class Interruption {
   int control_;
 };
 
+// For what is told to end: longer than a launcher gives its ranks.
+inline constexpr std::chrono::seconds kToEnd{8};
+
 // A program with its output kept. Not left behind: the destructor ends it, and it dies with the doctor.
 class Process {
  public:
-  // Starts `command`, whose first word is found in PATH, in folder `/`, leading a process group of its own. Throws
-  // launch::Failure where no process can be started.
+  // Starts `command`, whose first word is found in PATH, leading a process group of its own and without the PET_…
+  // variables, which say what another launch is like. Throws launch::Failure where no process can be started.
   Process(const std::vector<std::string>& command, const launch::Signals& signals, bool has_input = false);
   ~Process();
   Process(const Process&) = delete;
@@ -54,29 +57,31 @@ class Process {
   int code() const;
   // "exited with code 3", "was killed by SIGSEGV".
   std::string end() const;
-  const std::string& out() const { return out_; }
+  // More came than is kept of answers.
+  bool said_too_much() const { return said_too_much_; }
   std::string last_line_of_stderr() const;
-  // The next whole line of stdout that begins with kMarker, without it.
+  // What follows kMarker in the next whole line of stdout that has it.
   std::optional<std::string> next_answer();
 
   void send(const std::string& text);
   void close_input();
   void add_polled(std::vector<pollfd>* polled) const;
   void serve();
-  // Has it end: SIGTERM, and SIGKILL after some seconds.
-  void stop();
+  // Has it end: SIGTERM, and SIGKILL after `patience`. Once: what cannot be ended is not waited for again.
+  void stop(std::chrono::seconds patience = kToEnd);
 
  private:
-  void read_from(Descriptor& from, std::string& into) const;
+  void take_output();
 
   pid_t pid_ = -1;
   Descriptor in_, out_fd_, err_fd_;
   std::string unsent_, out_, err_;
   std::size_t answered_ = 0;  // of out_
+  bool said_too_much_ = false, is_stopped_ = false;
   std::optional<int> status_;
 };
 
-// Runs it to its end, or `seconds` long; then it is stopped and has_ended is false.
+// Runs it to its end, or `seconds` long; then it is stopped, with `patience`, and has_ended is false.
 struct Outcome {
   bool has_ended = false;
   int code = 0;
@@ -84,9 +89,10 @@ struct Outcome {
   std::vector<nlohmann::json> answers;
   std::string last_line_of_stderr;
 };
-Outcome run_program(const std::vector<std::string>& command, double seconds, Interruption& interruption);
+Outcome run_program(const std::vector<std::string>& command, double seconds, Interruption& interruption,
+                    std::chrono::seconds patience = kToEnd);
 
-// What a child of the doctor's says: a line of JSON behind this, for others may write to stdout as well.
+// What a child of the doctor's says: JSON behind this up to the line's end, for others may write to stdout as well.
 inline constexpr const char* kMarker = "tandem-doctor: ";
 void answer(const nlohmann::json& message);
 

@@ -90,6 +90,38 @@ std::string where_ranks_are(const Outcome& outcome, int world) {
   return text;
 }
 
+// Throws json::exception where answers are of other types.
+Finding judge_ranks(const std::string& topic, const Outcome& outcome, int world, double seconds, double took) {
+  std::set<int> done;
+  double slowest = 0;
+  std::string error;
+  for (const json& one : outcome.answers) {
+    if (one.contains("milliseconds")) {
+      done.insert(one.value("rank", -1));
+      slowest = std::max(slowest, one.value("milliseconds", 0.0));
+    } else if (one.contains("error") && error.empty()) {
+      error = "rank " + std::to_string(one.value("rank", -1)) + " on " + one.value("host", "?") + ": " +
+              one.value("error", "");
+    }
+  }
+  const std::string ranks = std::to_string(world) + " ranks";
+  if (error.empty() && outcome.has_ended && outcome.code == 0 && static_cast<int>(done.size()) == world) {
+    char all[64];
+    std::snprintf(all, sizeof all, "%.1f s with the start", took);
+    return ok(topic, ranks + ", the sum is right; 1 MiB in " + rounded(slowest) + " ms, " + all);
+  }
+  const std::string& said = outcome.last_line_of_stderr;
+  // A rank that crashes says nothing itself: the launcher tells of it, others of what they miss.
+  if (!error.empty()) return problem(topic, error + (said.empty() ? "" : "; " + said), "");
+  if (!outcome.has_ended) {
+    return problem(topic,
+                   ranks + " have not ended after " + std::to_string(std::lround(seconds)) +
+                       " s: " + where_ranks_are(outcome, world),
+                   "see what that rank waits for; --timeout SECONDS gives more time");
+  }
+  return problem(topic, "the launcher " + outcome.end + ": " + said, "");
+}
+
 }  // namespace
 
 int be_rank(const std::string& backend, const std::string& path, double seconds) {
@@ -102,7 +134,7 @@ int be_rank(const std::string& backend, const std::string& path, double seconds)
   };
   try {
     say({{"stage", "loading LibTorch"}});
-    const Library library(find_library(path));
+    const Library library(find_library(path).path);
     library.check(library.load(nullptr));
     say({{"stage", "meeting the other ranks"}});
     tdm_process_group_options options = TDM_PROCESS_GROUP_OPTIONS_INIT;
@@ -129,7 +161,8 @@ int be_rank(const std::string& backend, const std::string& path, double seconds)
 }
 
 Finding all_reduce(const std::string& topic, std::vector<std::string> run, int world, const std::string& backend,
-                   const std::string& library, double seconds, Interruption& interruption) {
+                   const std::string& library, double seconds, Interruption& interruption,
+                   std::chrono::seconds patience) {
   char time[32];
   std::snprintf(time, sizeof time, "--timeout=%g", seconds);
   for (const std::string& word :
@@ -139,40 +172,19 @@ Finding all_reduce(const std::string& topic, std::vector<std::string> run, int w
   }
   if (!library.empty()) run.push_back("--libtandem=" + library);
   const auto begin = Clock::now();
-  const Outcome outcome = run_program(run, seconds, interruption);
+  const Outcome outcome = run_program(run, seconds, interruption, patience);
   const std::chrono::duration<double> took = Clock::now() - begin;
-
-  std::set<int> done;
-  double slowest = 0;
-  std::string error;
-  for (const json& one : outcome.answers) {
-    if (one.contains("milliseconds")) {
-      done.insert(one.value("rank", -1));
-      slowest = std::max(slowest, one.value("milliseconds", 0.0));
-    } else if (one.contains("error") && error.empty()) {
-      error = "rank " + std::to_string(one.value("rank", -1)) + " on " + one.value("host", "?") + ": " +
-              one.value("error", "");
-    }
+  try {
+    return judge_ranks(topic, outcome, world, seconds, took.count());
+  } catch (const json::exception& error) {
+    return problem(topic, std::string("a rank's answer makes no sense: ") + error.what(),
+                   "install the same release of Tandem on all hosts");
   }
-  const std::string ranks = std::to_string(world) + " ranks";
-  if (error.empty() && outcome.has_ended && outcome.code == 0 && static_cast<int>(done.size()) == world) {
-    char all[64];
-    std::snprintf(all, sizeof all, "%.1f s with the start", took.count());
-    return ok(topic, ranks + ", the sum is right; 1 MiB in " + rounded(slowest) + " ms, " + all);
-  }
-  if (!error.empty()) return problem(topic, error, "");
-  if (!outcome.has_ended) {
-    return problem(topic,
-                   ranks + " have not ended after " + std::to_string(std::lround(seconds)) +
-                       " s: " + where_ranks_are(outcome, world),
-                   "see what that rank waits for; --timeout SECONDS gives more time");
-  }
-  return problem(topic, "the launcher " + outcome.end + ": " + outcome.last_line_of_stderr, "");
 }
 
 Finding all_reduce_here(const std::string& backend, const std::string& library, double seconds,
                         Interruption& interruption) {
-  // Whatever PET_… or a scheduler say of several machines.
+  // Whatever a scheduler says of several machines.
   return all_reduce("all-reduce " + backend,
                     {"/proc/self/exe", "run", "--standalone", "--nnodes=1", "--nproc-per-node=2"}, 2, backend, library,
                     seconds, interruption);

@@ -3,6 +3,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <fstream>
 #include <optional>
@@ -24,6 +25,8 @@ namespace {
 constexpr std::size_t kLongestOrder = 8 << 20;
 constexpr double kToResolve = 15;  // seconds
 constexpr std::size_t kMostListeners = 64;
+constexpr std::chrono::minutes kWithoutOrders{5};  // beside what other hosts' checks may take
+constexpr int kMostChecks = 4;                     // of these that take the seconds of one
 
 // Of connections and listeners whose port the system chooses.
 std::string ports_that_are_chosen() {
@@ -40,16 +43,23 @@ json described(const Interface& one) {
           {"containers", is_of_containers(one.name)}};
 }
 
+std::vector<json> described(const std::vector<Interface>& all) {
+  std::vector<json> them;
+  for (const Interface& one : all) them.push_back(described(one));
+  return them;
+}
+
 class Agent {
  public:
   explicit Agent(const ExaminationOptions& options) : options_(options), interruption_(signals_, STDIN_FILENO) {}
 
   int run() {
-    for (;;) {
+    while (Clock::now() - last_order_ < kWithoutOrders + kMostChecks * seconds_of(options_.seconds)) {
       std::vector<pollfd> polled = {{STDIN_FILENO, POLLIN, 0}};
       listeners_.add_polled(&polled);
       if (reach_) reach_->add_polled(&polled);
-      interruption_.wait_for_orders(polled, reach_ ? reach_->deadline() : Clock::now() + std::chrono::seconds(60));
+      const auto until = reach_ ? reach_->deadline() : Clock::now() + std::chrono::seconds(60);
+      interruption_.wait_for_orders(polled, std::min(until, listeners_.resumes()));
       listeners_.serve();
       if (reach_) {
         reach_->serve();
@@ -60,6 +70,7 @@ class Agent {
       }
       if (polled.front().revents != 0 && !read_orders()) return 0;
     }
+    return 0;
   }
 
  private:
@@ -80,6 +91,7 @@ class Agent {
       } catch (const Error& error) {
         answer({{"error", error.what()}});
       }
+      last_order_ = Clock::now();
     }
     return true;
   }
@@ -130,39 +142,40 @@ class Agent {
   }
 
   void listen(const json& order) {
-    const auto towards = order.at("towards").get<std::string>();
-    const auto meet = order.at("port").get<std::uint16_t>();
     listeners_.set_token(order.at("token").get<std::string>());
-    const GlooAddress gloo = gloo_address(towards);
-    json reply = {{"gloo", described(gloo.at)}, {"ports", ports_that_are_chosen()}, {"listeners", json::array()}};
-    reply["gloo"]["because"] = gloo.because;
-    reply["gloo"]["error"] = gloo.error;
+    auto towards = order.at("towards").get<std::string>();
+    std::vector<json> made;
     const auto add = [&](const char* what, const Interface& at, std::uint16_t port) {
       json one = described(at);
       one["what"] = what;
-      try {
-        one["port"] = listeners_.add(at.address, port);
-      } catch (const Error& error) {
-        one["port"] = port;
-        one["error"] = error.what();
-      }
-      reply["listeners"].push_back(one);
+      one["error"] = listeners_.add(at.address, &port);
+      one["port"] = port;
+      made.push_back(one);
+      return one["error"] == "";
     };
-    if (meet != 0) {
-      Interface at{"", towards, true, net::is_loopback(towards)};
-      for (const Interface& one : interfaces()) {
-        if (one.address == towards) at = one;
-      }
-      add("meet", at, meet);
-      if (gloo.at.address != towards) add("store", at, 0);
+    const auto meet = order.at("meet").get<std::vector<std::string>>();
+    bool meets = false;
+    if (!meet.empty()) towards = meet.front();
+    for (const std::string& address : meet) {
+      if (!add("meet", interface_of(address), order.at("port").get<std::uint16_t>())) continue;
+      towards = address;
+      meets = true;
+      made.erase(made.begin(), made.end() - 1);  // those before it, as a launch does
+      break;
     }
-    if (gloo.error.empty()) add("gloo", gloo.at, 0);
+    const GlooPlaces gloo = gloo_places(towards, interruption_);
+    const auto has_gloo = [&](const std::string& address) {
+      return std::ranges::find(gloo.at, address, &Interface::address) != gloo.at.end();
+    };
+    if (meets && !has_gloo(towards)) add("store", interface_of(towards), 0);
+    for (const Interface& one : gloo.at) add("gloo", one, 0);
     std::size_t others = 0;
     for (const Interface& one : interfaces()) {
-      if (one.is_up && !one.is_loopback && one.address != gloo.at.address && ++others <= kMostListeners)
-        add("other", one, 0);
+      if (one.is_up && !one.is_loopback && !has_gloo(one.address) && ++others <= kMostListeners) add("other", one, 0);
     }
-    answer(reply);
+    answer({{"gloo", {{"at", described(gloo.at)}, {"because", gloo.because}, {"error", gloo.error}}},
+            {"ports", ports_that_are_chosen()},
+            {"listeners", made}});
   }
 
   ExaminationOptions options_;
@@ -171,6 +184,7 @@ class Agent {
   Listeners listeners_;
   std::optional<Reach> reach_;
   std::string rest_;
+  Clock::time_point last_order_ = Clock::now();
 };
 
 }  // namespace

@@ -20,7 +20,12 @@ std::string seconds_text(double seconds) {
   return text;
 }
 
-std::string listed(const std::vector<std::string>& words) {
+std::string listed(std::vector<std::string> words) {
+  constexpr std::size_t kMostListed = 8;
+  if (words.size() > kMostListed) {
+    words.push_back(std::to_string(words.size() - kMostListed + 1) + " more");
+    words.erase(words.begin() + kMostListed - 1, words.end() - 1);
+  }
   std::string text;
   for (std::size_t i = 0; i < words.size(); ++i)
     text += (i == 0 ? "" : i + 1 == words.size() ? " and " : ", ") + words[i];
@@ -29,6 +34,11 @@ std::string listed(const std::vector<std::string>& words) {
 
 bool is_one_machine(const HostState& a, const HostState& b) {
   return !a.fact("identity").empty() && a.fact("identity") == b.fact("identity");
+}
+
+// Without the user.
+std::string name_of(const HostState& host) {
+  return host.name.substr(host.name.rfind('@') + 1);
 }
 
 // Interfaces on which others might reach a host.
@@ -48,18 +58,36 @@ std::string how_many(int problems, int warnings) {
 }  // namespace
 
 std::string HostState::fact(const std::string& what) const {
-  if (!report) return "";
+  if (!report) return what == "tandem" ? release : "";
   const auto found = report->facts.find(what);
   return found == report->facts.end() ? "" : found->second;
 }
 
+bool are_several_machines(const std::vector<HostState>& hosts) {
+  const auto first = std::ranges::find_if(hosts, &HostState::takes_part);
+  return std::ranges::any_of(
+      hosts, [&](const HostState& one) { return one.takes_part() && &one != &*first && !is_one_machine(one, *first); });
+}
+
 std::vector<HostFinding> compare_versions(const std::vector<HostState>& hosts) {
+  struct Compared {
+    const char *fact, *topic;
+    Verdict verdict;
+    const char* advice;
+  };
+  constexpr const char* kTheSame = "install the same on all";
+  const Compared all[] = {
+      {"tandem", "tandem", Verdict::kProblem, kTheSame},
+      {"libtandem", "libtandem", Verdict::kProblem, kTheSame},
+      {"core", "core", Verdict::kProblem, kTheSame},
+      {"libtorch", "LibTorch", Verdict::kProblem, kTheSame},
+      {"build", "LibTorch", Verdict::kWarning, "ranks of one job are on GPUs or on CPUs: install one build on all"},
+      {"gpus", "GPUs", Verdict::kWarning, "HOST:SLOTS says how many ranks each gets"}};
   std::vector<HostFinding> found;
-  for (const auto& [fact, topic] :
-       {std::pair("tandem", "tandem"), {"libtandem", "libtandem"}, {"core", "core"}, {"libtorch", "LibTorch"}}) {
+  for (const Compared& what : all) {
     std::map<std::string, std::vector<std::size_t>> of_value;
     for (std::size_t i = 0; i < hosts.size(); ++i) {
-      if (const std::string value = hosts[i].fact(fact); !value.empty()) of_value[value].push_back(i);
+      if (const std::string value = hosts[i].fact(what.fact); !value.empty()) of_value[value].push_back(i);
     }
     if (of_value.size() < 2) continue;
     HostFinding one;
@@ -70,30 +98,41 @@ std::vector<HostFinding> compare_versions(const std::vector<HostState>& hosts) {
       one.hosts.insert(one.hosts.end(), places.begin(), places.end());
       text += (text.empty() ? "" : "; ") + value + " on " + listed(names);
     }
-    one.finding = problem(topic, "not the same: " + text, "install the same on all");
+    one.finding = {what.topic, what.verdict, "not the same: " + text, what.advice};
     found.push_back(std::move(one));
+  }
+  const auto has_gpus = [](const HostState& one) { return !one.fact("gpus").empty() && one.fact("gpus") != "0"; };
+  if (std::ranges::any_of(hosts, has_gpus)) {
+    found.push_back({ok("nccl", "the interfaces on which it connects are its own choice, which is not looked at here "
+                                "(NCCL_SOCKET_IFNAME names one, NCCL_DEBUG=INFO tells)"),
+                     {}});
   }
   return found;
 }
 
 std::vector<HostFinding> compare_clocks(const std::vector<HostState>& hosts) {
-  std::vector<HostFinding> found;
-  const auto first = std::ranges::find_if(hosts, [](const HostState& one) { return one.clock_error >= 0; });
-  for (auto one = first; one != hosts.end(); ++one) {
-    const double apart = one->clock - first->clock;
-    if (one->clock_error < 0 || std::abs(apart) - one->clock_error - first->clock_error <= kMostApart) continue;
-    const auto place = [&](auto at) { return static_cast<std::size_t>(at - hosts.begin()); };
-    found.push_back({problem("clocks", one->name + "'s is " + seconds_text(apart) + " from " + first->name + "'s",
-                             "have both follow a time server (timedatectl set-ntp true): which failure was the first "
-                             "is told by clocks"),
-                     {place(first), place(one)}});
+  std::vector<std::size_t> known;
+  for (std::size_t i = 0; i < hosts.size(); ++i) {
+    if (hosts[i].clock_error >= 0) known.push_back(i);
   }
-  return found;
+  if (known.empty()) return {};
+  const auto [low, high] =
+      std::ranges::minmax_element(known, {}, [&](std::size_t i) { return hosts[i].clock; });
+  const HostState &behind = hosts[*low], &ahead = hosts[*high];
+  const double apart = ahead.clock - behind.clock;
+  if (apart - ahead.clock_error - behind.clock_error <= kMostApart) return {};
+  return {{warning("clocks", ahead.name + "'s is " + seconds_text(apart) + " from " + behind.name + "'s",
+                   "have both follow a time server (timedatectl set-ntp true): which failure was the first is told by "
+                   "clocks"),
+           {*low, *high}}};
 }
 
 std::vector<HostFinding> compare_addresses(const std::vector<HostState>& hosts) {
   std::vector<HostFinding> found;
-  bool are_several = false;
+  const bool are_several = are_several_machines(hosts);
+  const auto listens = [](const HostState& host, const GlooPlace& at) {
+    return " at " + at.address + " (" + at.interface + ", by " + host.gloo_because + ")";
+  };
   for (std::size_t i = 0; i < hosts.size(); ++i) {
     for (std::size_t k = i + 1; k < hosts.size(); ++k) {
       if (!hosts[i].takes_part() || !hosts[k].takes_part()) continue;
@@ -103,15 +142,15 @@ std::vector<HostFinding> compare_addresses(const std::vector<HostState>& hosts) 
                          {i, k}});
         continue;
       }
-      are_several = true;
-      const std::string& address = hosts[i].gloo_address;
-      if (address.empty() || address != hosts[k].gloo_address || hosts[i].gloo_is_loopback) continue;
-      found.push_back({problem("interface",
-                               hosts[i].name + " and " + hosts[k].name + " both listen at " + address + " (" +
-                                   hosts[i].gloo_interface + ", by " + hosts[i].gloo_because +
-                                   "), each an address of its own machine alone",
-                               choices_of(hosts[i])),
-                       {i, k}});
+      for (const GlooPlace& at : hosts[i].gloo) {
+        const auto same = std::ranges::find(hosts[k].gloo, at.address, &GlooPlace::address);
+        if (at.is_loopback || same == hosts[k].gloo.end()) continue;
+        found.push_back({problem("interface",
+                                 hosts[i].name + " and " + hosts[k].name + " both listen" + listens(hosts[i], at) +
+                                     ", each an address of its own machine alone",
+                                 choices_of(hosts[i])),
+                         {i, k}});
+      }
     }
   }
   for (std::size_t i = 0; i < hosts.size(); ++i) {
@@ -119,50 +158,86 @@ std::vector<HostFinding> compare_addresses(const std::vector<HostState>& hosts) 
     if (!host.takes_part()) continue;
     if (!host.gloo_error.empty()) {
       found.push_back({problem("interface", host.name + ": " + host.gloo_error, choices_of(host)), {i}});
-    } else if (are_several && host.gloo_is_loopback) {
-      found.push_back({problem("interface",
-                               host.name + " listens at " + host.gloo_address + " (" + host.gloo_interface + ", by " +
-                                   host.gloo_because + "), a loopback address, which other machines do not reach",
-                               choices_of(host)),
-                       {i}});
-    } else if (are_several && host.gloo_is_of_containers) {
-      found.push_back({warning("interface",
-                               host.name + " listens at " + host.gloo_address + " (" + host.gloo_interface + ", by " +
-                                   host.gloo_because + "), an interface of containers by its name",
-                               choices_of(host)),
-                       {i}});
+    }
+    for (const GlooPlace& at : host.gloo) {
+      if (!are_several) break;
+      const std::string text = host.name + " listens" + listens(host, at);
+      if (at.is_loopback) {
+        found.push_back({problem("interface", text + ", a loopback address, which other machines do not reach",
+                                 choices_of(host)),
+                         {i}});
+      } else if (at.is_of_containers) {
+        found.push_back(
+            {warning("interface", text + ", an interface of containers by its name", choices_of(host)), {i}});
+      }
     }
   }
   return found;
 }
 
 std::vector<HostFinding> compare_names(const std::vector<HostState>& hosts) {
-  std::vector<HostFinding> found;
-  const auto host_of = [](const std::string& name) { return name.substr(name.rfind('@') + 1); };
+  struct Who {
+    std::vector<std::string> names;
+    std::vector<std::size_t> places;
+    std::string error;  // of the first
+  };
+  std::map<std::pair<std::size_t, std::vector<std::string>>, Who> who_err;  // in whose name, with which addresses
   for (std::size_t i = 0; i < hosts.size(); ++i) {
     for (std::size_t k = 0; k < hosts.size(); ++k) {
-      const auto known = hosts[i].names.find(host_of(hosts[k].name));
+      const auto known = hosts[i].names.find(name_of(hosts[k]));
       if (i == k || known == hosts[i].names.end() || !hosts[k].takes_part()) continue;
-      const std::string who = hosts[i].name + " → " + hosts[k].name;
-      if (known->second.empty()) {
-        found.push_back({warning(who, hosts[i].name + " does not know the name " + known->first,
-                                 "launches by -H use addresses; for --rdzv-endpoint and --master-addr give one, or put "
-                                 "the name into /etc/hosts or DNS"),
-                         {i, k}});
-        continue;
-      }
-      std::set<std::string> own = {hosts[k].gloo_address};
+      std::set<std::string> own;
+      for (const GlooPlace& one : hosts[k].gloo) own.insert(one.address);
       for (const Listening& one : hosts[k].listeners) own.insert(one.address);
-      const bool is_right = std::ranges::any_of(known->second, [&](const std::string& address) {
+      const bool is_right = std::ranges::any_of(known->second.addresses, [&](const std::string& address) {
         return own.contains(address) || (net::is_loopback(address) && is_one_machine(hosts[i], hosts[k]));
       });
       if (is_right) continue;
-      found.push_back({warning(who,
-                               hosts[i].name + " takes " + known->first + " for " + listed(known->second) +
-                                   ", which is no address of it",
-                               "mend /etc/hosts or DNS there"),
-                       {i, k}});
+      Who& who = who_err[{k, known->second.addresses}];
+      if (who.names.empty()) who.error = known->second.error;
+      who.names.push_back(hosts[i].name);
+      who.places.push_back(i);
     }
+  }
+  std::vector<HostFinding> found;
+  for (auto& [what, who] : who_err) {
+    const auto& [place, addresses] = what;
+    const std::string name = name_of(hosts[place]), many = who.names.size() == 1 ? "s" : "";
+    who.places.push_back(place);
+    Finding one = warning("name", listed(who.names), "");
+    if (addresses.empty()) {
+      one.text += std::string(many.empty() ? " do" : " does") + " not know the name " + name + ": " + who.error;
+      one.advice =
+          "launches by -H use addresses; for --rdzv-endpoint and --master-addr give one, or put the name into "
+          "/etc/hosts or DNS";
+    } else {
+      one.text += " take" + many + " " + name + " for " + listed(addresses) + ", which is no address of it";
+      one.advice = "mend /etc/hosts or DNS there";
+    }
+    found.push_back({one, who.places});
+  }
+  return found;
+}
+
+std::vector<HostFinding> compare_meeting(const std::vector<HostState>& hosts, const std::string& name,
+                                         const std::string& met) {
+  std::vector<HostFinding> found;
+  const std::string advice = "give an address that all reach: --rdzv-endpoint ADDRESS:PORT";
+  if (net::is_loopback(met) && are_several_machines(hosts)) {
+    const std::string who = hosts.front().name;
+    const std::string taken = name == met ? "agents are to meet at " + met : who + " takes " + name + " for " + met;
+    return {{problem("address", taken + ", a loopback address, which other machines do not reach", advice), {0}}};
+  }
+  for (std::size_t i = 1; i < hosts.size(); ++i) {
+    const auto known = hosts[i].names.find(name);
+    if (!hosts[i].takes_part() || known == hosts[i].names.end()) continue;
+    const std::vector<std::string>& addresses = known->second.addresses;
+    if (std::ranges::find(addresses, met) != addresses.end()) continue;
+    const std::string text =
+        hosts[i].name + (addresses.empty() ? " does not know " + name + ": " + known->second.error
+                                           : " takes " + name + " for " + listed(addresses) + ", but " +
+                                                 hosts.front().name + " listens at " + met);
+    found.push_back({problem("address", text, advice), {0, i}});
   }
   return found;
 }
@@ -182,7 +257,9 @@ std::vector<std::vector<std::string>> rows_of(const std::vector<HostState>& host
       counted.warnings += more.warnings;
     }
     const bool is_well = counted.problems + counted.warnings == 0;
-    const std::string address = host.gloo_address.empty() ? "" : host.gloo_address + " (" + host.gloo_interface + ")";
+    std::string address;
+    for (const GlooPlace& at : host.gloo)
+      address += (address.empty() ? "" : ", ") + at.address + " (" + at.interface + ")";
     const std::string core = host.fact("core");
     const std::size_t dash = core.find('-'), dot = core.rfind(".so");
     rows.push_back(
@@ -200,6 +277,18 @@ void from_json(const nlohmann::json& json, Listening& listening) {
   listening.address = json.at("address").get<std::string>();
   listening.port = json.at("port").get<std::uint16_t>();
   listening.error = json.value("error", "");
+}
+
+void from_json(const nlohmann::json& json, GlooPlace& place) {
+  place.interface = json.at("interface").get<std::string>();
+  place.address = json.at("address").get<std::string>();
+  place.is_loopback = json.at("loopback").get<bool>();
+  place.is_of_containers = json.at("containers").get<bool>();
+}
+
+void from_json(const nlohmann::json& json, KnownName& name) {
+  name.addresses = json.value("addresses", std::vector<std::string>());
+  name.error = json.value("error", "");
 }
 
 }  // namespace tandem::doctor

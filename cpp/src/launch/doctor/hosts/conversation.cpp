@@ -9,16 +9,17 @@ using nlohmann::json;
 namespace tandem::doctor {
 namespace {
 
-constexpr std::chrono::seconds kToEnd{5};
+constexpr std::chrono::seconds kForGoodbyes{5};
 
 }  // namespace
 
-void Conversation::start(const launch::HostsPlan& plan, const std::vector<std::string>& agent_flags, double seconds) {
-  for (const launch::Host& host : plan.hosts) {
-    sessions_.push_back(std::make_unique<Session>(plan, host, agent_flags, interruption_.signals()));
+void Conversation::start(const launch::HostsPlan& plan, const std::vector<bool>& here,
+                         const std::vector<std::string>& agent_flags, double seconds, const Take& take) {
+  for (std::size_t i = 0; i < plan.hosts.size(); ++i) {
+    sessions_.push_back(
+        std::make_unique<Session>(plan, plan.hosts[i], here[i], agent_flags, interruption_.signals()));
   }
-  collect(std::vector<bool>(sessions_.size(), true), seconds, "it did not answer by ssh",
-          [](std::size_t, const json&) {});
+  collect(std::vector<bool>(sessions_.size(), true), seconds, "it did not answer by ssh", take);
 }
 
 void Conversation::ask(const std::function<json(std::size_t)>& order, double seconds, const std::string& what,
@@ -35,7 +36,7 @@ void Conversation::ask(const std::function<json(std::size_t)>& order, double sec
 }
 
 void Conversation::end() {
-  const auto until = Clock::now() + kToEnd;
+  const auto until = Clock::now() + kForGoodbyes;
   for (auto& session : sessions_) session->end();
   while (Clock::now() < until && std::ranges::any_of(sessions_, [](const auto& one) { return !one->ended(); })) {
     std::vector<pollfd> polled;
@@ -50,7 +51,10 @@ void Conversation::collect(std::vector<bool> waits, double seconds, const std::s
   const auto until = Clock::now() + seconds_of(seconds);
   for (;;) {
     for (std::size_t i = 0; i < sessions_.size(); ++i) {
-      if (!waits[i]) continue;
+      if (!waits[i]) {
+        sessions_[i]->serve();  // else what it writes, or its end, would be told of again and again
+        continue;
+      }
       if (const auto reply = sessions_[i]->take_answer()) {
         waits[i] = false;
         take_reply(i, *reply, take);

@@ -21,8 +21,9 @@ class Conversation {
   // `lost` is called once for each host that takes part no longer, or never did.
   Conversation(Interruption& interruption, Lost lost) : interruption_(interruption), lost_(std::move(lost)) {}
 
-  // An agent on each host, with these flags.
-  void start(const launch::HostsPlan& plan, const std::vector<std::string>& agent_flags, double seconds);
+  // An agent on each host, with these flags; `here`: which of them are this machine. `take` gets what each says first.
+  void start(const launch::HostsPlan& plan, const std::vector<bool>& here, const std::vector<std::string>& agent_flags,
+             double seconds, const Take& take);
   // Has each host that takes part do what `order` says (null: nothing) and hands its answer to `take`. Who has not
   // answered after so many seconds is lost; so is who answers with an error, or with what `take` makes no sense of (an
   // exception).

@@ -3,16 +3,19 @@
 #include <arpa/inet.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
 #include <functional>
 #include <map>
+#include <optional>
 #include <random>
 #include <set>
 #include <utility>
 
 #include "comm/sockets.h"
+#include "launch/agent_setup.h"
 #include "launch/doctor/hosts/comparison.h"
 #include "launch/doctor/hosts/conversation.h"
 #include "launch/doctor/hosts/hosts_page.h"
@@ -23,7 +26,6 @@
 #include "launch/hosts_plan.h"
 #include "launch/numbers.h"
 #include "launch/signals.h"
-#include "tandem/error.h"
 
 namespace fs = std::filesystem;
 using nlohmann::json;
@@ -33,6 +35,7 @@ namespace {
 
 constexpr double kToStart = 30, kToAnswer = 20;  // seconds: of ssh and the tool; of an order that starts no processes
 constexpr double kToConnect = 3;
+constexpr std::chrono::seconds kToEndOverHosts{25};  // longer than `tandem run -H` waits for agents, then for ssh
 constexpr int kClockRounds = 5;
 constexpr int kChecksOfMachine = 3;  // that start processes, one after the other
 constexpr int kDefaultPort = 29400;
@@ -53,7 +56,7 @@ double wall_clock() {
   return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
 }
 
-// HOST:PORT or [ADDRESS]:PORT, as a numeric address.
+// HOST:PORT or [ADDRESS]:PORT; each host resolves a name itself. Throws launch::Failure for what is no port.
 net::Endpoint endpoint_from(const std::string& text) {
   const std::size_t colon = text.rfind(':'), bracket = text.rfind(']');
   const bool has_port =
@@ -62,7 +65,13 @@ net::Endpoint endpoint_from(const std::string& text) {
   if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
   const int port =
       has_port ? launch::whole_number(text.substr(colon + 1), "the port of --rdzv-endpoint", 1, 65535) : kDefaultPort;
-  return {net::resolve(host).front(), static_cast<std::uint16_t>(port)};
+  return {host, static_cast<std::uint16_t>(port)};
+}
+
+std::vector<bool> here_of(const std::vector<launch::Host>& hosts) {
+  std::vector<bool> here;
+  for (const launch::Host& host : hosts) here.push_back(launch::is_here(host));
+  return here;
 }
 
 // As -H takes it, with one rank on each.
@@ -80,6 +89,8 @@ class HostsExamination {
   HostsExamination(launch::HostsPlan plan, const launch::RunFlags& flags, const ExaminationOptions& options,
                    bool as_json)
       : plan_(std::move(plan)),
+        here_(here_of(plan_.hosts)),
+        meet_(endpoint_from(plan_.endpoint)),
         flags_(flags),
         options_(options),
         interruption_(signals_),
@@ -106,21 +117,29 @@ class HostsExamination {
  private:
   void start() {
     std::vector<std::string> words;
-    if (!options_.libtandem.empty()) words.push_back("--libtandem=" + options_.libtandem);
+    const std::string& library = options_.libtandem;
+    const bool is_path = library.find('/') != std::string::npos;
+    if (!library.empty()) words.push_back("--libtandem=" + (is_path ? fs::absolute(library).string() : library));
     for (std::size_t i = 0; i < plan_.hosts.size(); ++i) states_[i].name = plan_.hosts[i].login;
-    agents_.start(plan_, words, kToStart);
+    agents_.start(plan_, here_, words, kToStart, [this](std::size_t i, const json& first) {
+      states_[i].release = first.at("release").get<std::string>();
+    });
   }
 
   void lose(std::size_t i, const std::string& why) {
     states_[i].failure = why;
-    const Finding finding = problem("host", why, "");
+    const std::string& release = states_[i].release;
+    const std::string other = release.empty() || release == options_.release
+                                  ? ""
+                                  : "tandem there is " + release + ", here " + options_.release + ": install the same";
+    const Finding finding = problem("host", why, other);
     const bool is_new = !states_[i].report;
     if (is_new) page_.tell_of_host(i, lines_of({finding}));
     page_.add({finding, {i}}, is_new);
   }
 
   void examine() {
-    const std::string folder = fs::current_path().string();
+    const std::string folder = launch::working_folder();
     agents_.ask(
         [&](std::size_t) {
           return json{
@@ -154,51 +173,84 @@ class HostsExamination {
   }
 
   void look_for_ways() {
-    net::Endpoint meet;
-    try {
-      meet = endpoint_from(plan_.endpoint);
-    } catch (const Error& error) {
-      return page_.add({problem("address", "--rdzv-endpoint " + plan_.endpoint + ": " + error.what(), ""), {0}});
-    }
-    token_ = new_token();
-    agents_.ask(
-        [&](std::size_t i) {
-          return json{{"do", "listen"}, {"towards", meet.address}, {"port", i == 0 ? meet.port : 0}, {"token", token_}};
-        },
-        kToAnswer, "listening for the others",
-        [&](std::size_t i, const json& reply) {
-          HostState& host = states_[i];
-          const json& gloo = reply.at("gloo");
-          host.gloo_interface = gloo.at("interface").get<std::string>();
-          host.gloo_address = gloo.at("address").get<std::string>();
-          host.gloo_because = gloo.at("because").get<std::string>();
-          host.gloo_error = gloo.at("error").get<std::string>();
-          host.gloo_is_loopback = gloo.at("loopback").get<bool>();
-          host.gloo_is_of_containers = gloo.at("containers").get<bool>();
-          host.ports = reply.at("ports").get<std::string>();
-          host.listeners = reply.at("listeners").get<std::vector<Listening>>();
-        });
     agents_.ask(
         [&](std::size_t i) {
           return json{{"do", "resolve"}, {"names", names_for(i)}};
         },
         kToAnswer, "resolving names",
         [&](std::size_t i, const json& reply) {
-          for (const auto& [name, found] : reply.at("names").items()) {
-            states_[i].names[name] = found.value("addresses", std::vector<std::string>());
-          }
+          states_[i].names = reply.at("names").get<std::map<std::string, KnownName>>();
         });
+    token_ = new_token();
+    std::string met;
+    if (!listen(&met)) return;
+    const bool listens = std::ranges::any_of(states_.front().listeners, [](const Listening& one) {
+      return one.what == "meet" && one.error.empty();
+    });
+    std::vector<HostFinding> meeting;
+    if (listens) meeting = compare_meeting(states_, meet_.address, met);
+    const bool all_reach_nothing = net::is_loopback(met) && !meeting.empty();
+    compare(std::move(meeting));
+    if (all_reach_nothing) return;
     std::vector<Way> ways = ways_between(states_);
     try_ways(ways);
     std::vector<Way> others = other_ways(states_, ways);
     try_ways(others);
     compare(compare_addresses(states_));
     compare(compare_names(states_));
-    compare(judge(states_, ways, others, kToConnect));
+    compare(judge(states_, ways, others, kToConnect, flags_.rdzv_endpoint.empty()));
+  }
+
+  // The first host, where the agents meet, then the others, whose way to it says on which interface Gloo listens. *met:
+  // where it listens, or would. False where no address is known.
+  bool listen(std::string* met) {
+    std::vector<std::string> at = {meet_.address};
+    if (!is_numeric(meet_.address)) {
+      const auto asked = std::ranges::find_if(states_, &HostState::takes_part);  // the first, which listens, if it can
+      if (asked == states_.end()) return false;
+      const KnownName known = names_of(*asked, meet_.address);
+      at = known.addresses;
+      if (at.empty()) {
+        page_.add({problem("address", asked->name + " does not know " + meet_.address + ": " + known.error,
+                           "give an address that all reach: --rdzv-endpoint ADDRESS:PORT"),
+                   {static_cast<std::size_t>(asked - states_.begin())}});
+        return false;
+      }
+    }
+    *met = at.front();
+    const auto order = [&](bool meets) {
+      return json{{"do", "listen"},
+                  {"meet", meets ? at : std::vector<std::string>()},
+                  {"port", meet_.port},
+                  {"towards", *met},
+                  {"token", token_}};
+    };
+    const auto take = [&](std::size_t i, const json& reply) {
+      HostState& host = states_[i];
+      const json& gloo = reply.at("gloo");
+      host.gloo = gloo.at("at").get<std::vector<GlooPlace>>();
+      host.gloo_because = gloo.at("because").get<std::string>();
+      host.gloo_error = gloo.at("error").get<std::string>();
+      host.ports = reply.at("ports").get<std::string>();
+      host.listeners = reply.at("listeners").get<std::vector<Listening>>();
+      for (const Listening& one : host.listeners) {
+        if (one.what == "meet" && one.error.empty()) *met = one.address;
+      }
+    };
+    const std::string what = "listening for the others";
+    agents_.ask([&](std::size_t i) { return i == 0 ? order(true) : json(); }, kToAnswer, what, take);
+    agents_.ask([&](std::size_t i) { return i == 0 ? json() : order(false); }, kToAnswer, what, take);
+    return true;
+  }
+
+  static KnownName names_of(const HostState& host, const std::string& name) {
+    const auto known = host.names.find(name);
+    return known == host.names.end() ? KnownName{{}, "it did not say"} : known->second;
   }
 
   std::vector<std::string> names_for(std::size_t i) const {
     std::set<std::string> names;
+    if (!is_numeric(meet_.address)) names.insert(meet_.address);
     for (std::size_t k = 0; k < plan_.hosts.size(); ++k) {
       const std::string name = plan_.hosts[k].name();
       if (k != i && states_[k].takes_part() && !is_numeric(name) && name != "localhost") names.insert(name);
@@ -254,7 +306,7 @@ class HostsExamination {
     std::vector<std::size_t> all(states_.size());
     for (std::size_t i = 0; i < all.size(); ++i) all[i] = i;
     page_.add({all_reduce(topic, std::move(run), static_cast<int>(states_.size()), "gloo", options_.libtandem,
-                          options_.seconds, interruption_),
+                          options_.seconds, interruption_, kToEndOverHosts),
                all});
   }
 
@@ -263,6 +315,9 @@ class HostsExamination {
   }
 
   const launch::HostsPlan plan_;
+  // Before signals are: a resolver may take long.
+  const std::vector<bool> here_;
+  const net::Endpoint meet_;  // as it is given: with a name, or an address
   const launch::RunFlags& flags_;
   const ExaminationOptions& options_;
   const launch::Signals signals_;

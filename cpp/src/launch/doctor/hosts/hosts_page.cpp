@@ -15,8 +15,10 @@ namespace {
 json described(const HostState& host) {
   json one = {{"name", host.name}, {"takes_part", host.takes_part()}};
   if (host.report) one["report"] = *host.report;
-  if (!host.gloo_address.empty()) {
-    one["gloo"] = {{"interface", host.gloo_interface}, {"address", host.gloo_address}, {"because", host.gloo_because}};
+  if (!host.gloo.empty()) {
+    json places = json::array();
+    for (const GlooPlace& at : host.gloo) places.push_back({{"interface", at.interface}, {"address", at.address}});
+    one["gloo"] = {{"at", places}, {"because", host.gloo_because}};
   }
   if (host.clock_error >= 0) one["clock"] = {{"ahead_seconds", host.clock}, {"error_seconds", host.clock_error}};
   return one;

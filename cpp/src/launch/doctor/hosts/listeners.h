@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/descriptor.h"
+#include "launch/doctor/process.h"
 
 namespace tandem::doctor {
 
@@ -15,13 +16,16 @@ namespace tandem::doctor {
 class Listeners {
  public:
   void set_token(const std::string& token) { token_ = token; }
-  // The port: `port`, or a free one for 0. Throws tandem::Error.
-  std::uint16_t add(const std::string& address, std::uint16_t port);
+  // At a numeric address. *port: 0 becomes a free one. Returns why it cannot be, or "".
+  std::string add(const std::string& address, std::uint16_t* port);
   void add_polled(std::vector<pollfd>* polled) const;
-  void serve() const;
+  void serve();
+  // When it takes connections again, after a moment without descriptors for them; else the far future.
+  Clock::time_point resumes() const { return resumes_; }
 
  private:
   std::string token_;
+  Clock::time_point resumes_ = Clock::time_point::max();
   std::vector<Descriptor> sockets_;
 };
 

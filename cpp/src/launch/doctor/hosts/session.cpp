@@ -10,10 +10,11 @@ using nlohmann::json;
 
 namespace tandem::doctor {
 
-Session::Session(const launch::HostsPlan& plan, const launch::Host& host, const std::vector<std::string>& agent_flags,
-                 const launch::Signals& signals)
-    : host_(host), here_(launch::is_here(host)), tool_(plan.remote_tool) {
-  launch::AgentSetup setup{host.login, "/", plan.exports, {"doctor", "--agent"}};
+Session::Session(const launch::HostsPlan& plan, const launch::Host& host, bool here,
+                 const std::vector<std::string>& agent_flags, const launch::Signals& signals)
+    : host_(host), here_(here), tool_(plan.remote_tool) {
+  // Whether the others have this folder is something to find out.
+  launch::AgentSetup setup{host.login, here ? launch::working_folder() : "/", plan.exports, {"doctor", "--agent"}};
   setup.arguments.insert(setup.arguments.end(), agent_flags.begin(), agent_flags.end());
   const std::vector<std::string> command =
       here_ ? std::vector<std::string>{"/proc/self/exe", "run", launch::kAgentSetupFlag}
@@ -39,6 +40,7 @@ std::optional<json> Session::take_answer() {
     fail("what its agent answered is no JSON object");
     return std::nullopt;
   }
+  if (process_->said_too_much()) fail("it wrote more than can be of an agent of the doctor's");
   if (!process_->ended() || !failure_.empty()) return std::nullopt;
   const std::string said = process_->last_line_of_stderr();
   if (said.find("doctor") != std::string::npos && said.starts_with("tandem: ")) {

@@ -15,9 +15,10 @@ namespace tandem::doctor {
 
 class Session {
  public:
-  // By ssh, as `tandem run -H` starts its agents. Throws launch::Failure where no process can be started.
-  Session(const launch::HostsPlan& plan, const launch::Host& host, const std::vector<std::string>& agent_flags,
-          const launch::Signals& signals);
+  // By ssh, as `tandem run -H` starts its agents, or without where the host is `here`. Throws launch::Failure where no
+  // process can be started.
+  Session(const launch::HostsPlan& plan, const launch::Host& host, bool here,
+          const std::vector<std::string>& agent_flags, const launch::Signals& signals);
 
   // Why it takes no part; "" while it does.
   const std::string& failure() const { return failure_; }
@@ -26,6 +27,7 @@ class Session {
   void order(const nlohmann::json& order);
   // The answer to the last order, once. Notices that the agent has ended, too.
   std::optional<nlohmann::json> take_answer();
+  void serve() { process_->serve(); }
   void add_polled(std::vector<pollfd>* polled) const { process_->add_polled(polled); }
   // Its stdin ends, and so does the agent, after a moment.
   void end();

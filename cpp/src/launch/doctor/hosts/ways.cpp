@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 #include <utility>
 
 #include "comm/sockets.h"
@@ -50,7 +51,7 @@ std::vector<Way> ways_between(const std::vector<HostState>& hosts) {
     for (std::size_t to = 0; to < hosts.size(); ++to) {
       if (from == to || !hosts[from].takes_part() || !hosts[to].takes_part()) continue;
       for (const Listening& one : hosts[to].listeners) {
-        if (one.what != "other" && one.error.empty()) ways.push_back({from, to, one, ""});
+        if (one.what != "other" && one.error.empty()) ways.push_back({from, to, one});
       }
     }
   }
@@ -62,16 +63,15 @@ std::vector<Way> other_ways(const std::vector<HostState>& hosts, const std::vect
   for (const Way& way : tried) {
     if (way.outcome.empty() || way.at.what != "gloo") continue;
     for (const Listening& one : hosts[way.to].listeners) {
-      if (one.what == "other" && one.error.empty()) ways.push_back({way.from, way.to, one, ""});
+      if (one.what == "other" && one.error.empty()) ways.push_back({way.from, way.to, one});
     }
   }
   return ways;
 }
 
 std::vector<HostFinding> judge(const std::vector<HostState>& hosts, const std::vector<Way>& ways,
-                               const std::vector<Way>& others, double seconds) {
-  std::vector<HostFinding> found;
-  std::vector<HostFinding> open_ones;
+                               const std::vector<Way>& others, double seconds, bool port_is_drawn) {
+  std::vector<HostFinding> found, open_ones, closed_ones;
   for (std::size_t to = 0; to < hosts.size(); ++to) {
     for (const Listening& one : hosts[to].listeners) {
       if (one.error.empty() || one.what == "other") continue;
@@ -89,21 +89,39 @@ std::vector<HostFinding> judge(const std::vector<HostState>& hosts, const std::v
         if (way.from != from || way.to != to) continue;
         if (way.outcome.empty()) {
           open_places += (open_places.empty() ? "" : ", ") + place_of(way.at) + " (" + way.at.interface + ", " +
-                         purpose_of(way.at.what) + ")";
+                         purpose_of(way.at.what) +
+                         (port_is_drawn && way.at.what == "meet" ? "; each launch draws another port" : "") + ")";
           continue;
         }
         is_closed = true;
-        const auto better = std::ranges::find_if(others, [&](const Way& one) {
-          return way.at.what == "gloo" && one.from == from && one.to == to && one.outcome.empty();
-        });
-        found.push_back(
-            {closed(hosts[from], hosts[to], way, better == others.end() ? nullptr : &*better, seconds), {from, to}});
+        // To another interface; of those that GLOO_SOCKET_IFNAME names, too.
+        const Way* better = nullptr;
+        for (const std::vector<Way>* tried : {&others, &ways}) {
+          for (const Way& one : *tried) {
+            const bool is_open = one.from == from && one.to == to && one.outcome.empty();
+            const bool is_of_ranks = way.at.what == "gloo" && one.at.what != "meet" && one.at.what != "store";
+            if (!better && is_open && is_of_ranks) better = &one;
+          }
+        }
+        closed_ones.push_back({closed(hosts[from], hosts[to], way, better, seconds), {from, to}});
       }
       if (!is_closed && !open_places.empty()) {
         open_ones.push_back({ok(hosts[from].name + " → " + hosts[to].name, open_places), {from, to}});
       }
     }
   }
+  if (closed_ones.size() > kMostPairsTold) {
+    HostFinding others_closed;
+    std::set<std::size_t> whose;
+    for (std::size_t i = kMostPairsTold; i < closed_ones.size(); ++i)
+      whose.insert(closed_ones[i].hosts.begin(), closed_ones[i].hosts.end());
+    others_closed.hosts.assign(whose.begin(), whose.end());
+    others_closed.finding =
+        problem("ways", std::to_string(closed_ones.size() - kMostPairsTold) + " more are closed", "");
+    closed_ones.resize(kMostPairsTold);
+    closed_ones.push_back(std::move(others_closed));
+  }
+  found.insert(found.end(), closed_ones.begin(), closed_ones.end());
   if (open_ones.size() <= kMostPairsTold) {
     found.insert(found.end(), open_ones.begin(), open_ones.end());
   } else {
