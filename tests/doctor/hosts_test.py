@@ -207,8 +207,9 @@ class Network(Case):
 
     def test_an_endpoint_that_is_none_starts_nothing(self):
         called = MACHINES.folder / "called"
+        ssh = script("calls", f"touch {called}\nexit 1\n")
         for endpoint in ("10.77.0.1:no", "10.77.0.1:70000"):
-            with started("--json", "--rdzv-endpoint", endpoint, TANDEM_SSH=f"touch {called}") as process:
+            with started("--json", "--rdzv-endpoint", endpoint, TANDEM_SSH=str(ssh)) as process:
                 out, err = process.communicate(timeout=two.PATIENCE)
             self.assertEqual((process.returncode != 0, out), (True, ""))
             self.assertIn("--rdzv-endpoint", err)

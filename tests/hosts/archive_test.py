@@ -61,7 +61,7 @@ class Archive(unittest.TestCase):
     def test_the_doctor_finds_all_well(self):
         words = [*MACHINES.inside("alpha", "/opt/tandem"), "bin/tandem", "doctor", "--ssh-args", " ".join(MACHINES.ssh_words()), "-H", "alpha,beta"]
         said = run(words)
-        self.assertRegex(said, r"(?m)^libtandem +ok +\S+, /opt/tandem/\S+\n", said)
+        self.assertRegex(said, r"(?m)^libtandem +ok +\S+, /opt/tandem/\S+: it belongs to this tool\n", said)
         self.assertTrue(said.endswith("\nall is well\n"), said)
 
     def test_one_command_trains_on_both(self):

@@ -246,6 +246,7 @@ Outcome run_program(const std::vector<std::string>& command, double seconds, Int
     nlohmann::json message = nlohmann::json::parse(*line, nullptr, /*allow_exceptions=*/false);
     if (message.is_object()) outcome.answers.push_back(std::move(message));
   }
+  outcome.err = process.err();
   outcome.last_line_of_stderr = process.last_line_of_stderr();
   return outcome;
 }

@@ -59,6 +59,8 @@ class Process {
   std::string end() const;
   // More came than is kept of answers.
   bool said_too_much() const { return said_too_much_; }
+  // The last that came.
+  const std::string& err() const { return err_; }
   std::string last_line_of_stderr() const;
   // What follows kMarker in the next whole line of stdout that has it.
   std::optional<std::string> next_answer();
@@ -87,6 +89,7 @@ struct Outcome {
   int code = 0;
   std::string end;
   std::vector<nlohmann::json> answers;
+  std::string err;  // the last that came
   std::string last_line_of_stderr;
 };
 Outcome run_program(const std::vector<std::string>& command, double seconds, Interruption& interruption,

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <cstdio>
 #include <set>
+#include <sstream>
+#include <string_view>
 
 #include "base/host.h"
 #include "launch/doctor/library.h"
@@ -90,6 +92,24 @@ std::string where_ranks_are(const Outcome& outcome, int world) {
   return text;
 }
 
+// How ranks have ended; else the last that it said.
+std::string told_by_launcher(const Outcome& outcome) {
+  constexpr std::string_view kBegin = "tandem: ";
+  constexpr int kMost = 4;
+  std::string told;
+  std::istringstream lines(outcome.err);
+  int count = 0;
+  for (std::string line; std::getline(lines, line) && count < kMost;) {
+    const std::size_t at = line.find(kBegin);
+    if (at == std::string::npos || line.compare(at + kBegin.size(), 1, " ") == 0) continue;  // which quotes a rank
+    if (line.find(" was killed by ") == std::string::npos && line.find(" exited with code ") == std::string::npos)
+      continue;
+    told += (told.empty() ? "" : "; ") + line.substr(at + kBegin.size());
+    ++count;
+  }
+  return told.empty() ? outcome.last_line_of_stderr : told;
+}
+
 // Throws json::exception where answers are of other types.
 Finding judge_ranks(const std::string& topic, const Outcome& outcome, int world, double seconds, double took) {
   std::set<int> done;
@@ -110,8 +130,8 @@ Finding judge_ranks(const std::string& topic, const Outcome& outcome, int world,
     std::snprintf(all, sizeof all, "%.1f s with the start", took);
     return ok(topic, ranks + ", the sum is right; 1 MiB in " + rounded(slowest) + " ms, " + all);
   }
-  const std::string& said = outcome.last_line_of_stderr;
   // A rank that crashes says nothing itself: the launcher tells of it, others of what they miss.
+  const std::string said = told_by_launcher(outcome);
   if (!error.empty()) return problem(topic, error + (said.empty() ? "" : "; " + said), "");
   if (!outcome.has_ended) {
     return problem(topic,
