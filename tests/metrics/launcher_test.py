@@ -1,4 +1,5 @@
 """What a launcher says of its ranks: launcher_test.py TANDEM REPORTING_PROGRAM ELASTIC_PROGRAM"""
+import json
 import os
 import pathlib
 import pty
@@ -6,6 +7,7 @@ import re
 import signal
 import socket
 import subprocess
+import sys
 import tempfile
 import unittest
 
@@ -22,10 +24,18 @@ class Case(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.folder = pathlib.Path(folder.name)
 
-    def launch(self, flags, program, name="job"):
-        launch = Launch(TANDEM, self.folder / name, flags, program)
+    def launch(self, flags, program, name="job", environment={}):
+        launch = Launch(TANDEM, self.folder / name, flags, program, environment)
         self.addCleanup(launch.__exit__)
         return launch
+
+    def meeting(self, *flags):
+        """Flags of two agents that meet on this machine, of which the first keeps the membership."""
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            port = free.getsockname()[1]
+        common = ["--rdzv-backend", "c10d", "--rdzv-endpoint", f"127.0.0.1:{port}", *flags]
+        return [[*common, "--node-rank", rank, "--rdzv-conf", f"is_host={1 - rank},last_call_timeout=1"] for rank in (0, 1)]
 
 
 class Top(Case):
@@ -113,7 +123,110 @@ class Top(Case):
         self.assertTrue({one["pid"] for one in own["ranks"]} < {one["pid"] for one in said["ranks"]})
 
 
+    def test_an_agent_without_a_rank_knows_the_set_of_ranks(self):
+        work = self.folder / "work"
+        work.mkdir()
+        keeper, other = [self.launch([*flags, "-n", 1, "--nnodes", "1:2"], [ELASTIC, work, "STEPS=1000000", "PAUSE=10"], f"node{node}")
+                         for node, flags in enumerate(self.meeting())]
+        said = keeper.top_when(lambda said: said["world_size"] == 2 and reported(said, 2, 2), "two ranks that train")
+        own = [one["pid"] for one in keeper.top()["ranks"] if one["pid"] not in [one["pid"] for one in other.top()["ranks"]]]
+        os.kill(own[0], signal.SIGKILL)
+        keeper.top_when(lambda now: now["world_size"] == 1 and now["membership_epoch"] > said["membership_epoch"]
+                        and [one["rank"] for one in now["ranks"]] == [0], "the other agent's rank alone")
+
+    def test_ends_with_the_job(self):
+        job = self.launch(["--metrics-port", 0], [PROGRAM, *ENDLESS])
+        place = eventually(lambda: re.search(r"metrics are at http://(\S+)/metrics", job.err), "the port")[1]
+        job.top_when(lambda said: reported(said, 1), "a rank that reports")
+        tops = []
+        for name in (place, str(job.process.pid)):
+            top = subprocess.Popen([TANDEM, "top", "--json", name], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+            self.addCleanup(top.kill)
+            self.assertEqual(json.loads(top.stdout.readline())["world_size"], 1)
+            tops.append(top)
+        job.process.send_signal(signal.SIGTERM)
+        job.wait()
+        for top in tops:
+            out, err = top.communicate(timeout=30)
+            self.assertEqual((top.returncode, err), (0, "the job has ended, or its launcher is stopped\n"))
+            for line in out.splitlines():
+                json.loads(line)
+
+    def test_a_jobs_name_may_look_like_a_port(self):
+        job = self.launch(["--rdzv-id", "run:17"], [PROGRAM, *ENDLESS])
+        self.assertEqual(job.top_when(lambda said: reported(said, 1), "a rank", "run:17")["run"], "run:17")
+
+
 class Launcher(Case):
+    def test_needs_no_folder_for_temporary_files_where_it_has_one_for_logs(self):
+        job = self.launch(["--log-dir", self.folder / "logs", "--rdzv-id", "logs"], [PROGRAM, "STEPS=1"], environment={"TMPDIR": "/nonexistent"})
+        self.assertEqual(job.wait(), 0, job.err)
+
+    def test_says_nothing_more_to_a_reader_that_reads_nothing(self):
+        reader, writer = os.pipe()
+        os.set_blocking(writer, False)
+        filled = 0
+        try:
+            while True:
+                filled += os.write(writer, b"." * 4096)
+        except BlockingIOError:
+            pass
+        os.set_blocking(writer, True)
+        job = subprocess.Popen([TANDEM, "run", "--progress", "0.5", "--", PROGRAM, "STEPS=250", "PAUSE=20", f"FILE={self.folder}/done"],
+                               stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=writer)
+        self.addCleanup(job.kill)
+        os.close(writer)
+        eventually(lambda: (self.folder / "done.0").exists(), "the program's end")
+        with open(reader, "rb") as text:
+            said = text.read()[filled:].decode()
+        self.assertEqual(job.wait(30), 0)
+        self.assertLessEqual(len(said.splitlines()), 2, "one that waits, and the last one")
+        self.assertIn("step 250, ", said.splitlines()[-1])
+
+    def test_draws_on_a_terminal_only_while_it_has_it(self):
+        # A session of its own on a terminal, as a shell's: a launch runs behind it, and another one in front.
+        script = r"""
+import fcntl, os, signal, subprocess, sys, termios
+fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+signal.signal(signal.SIGTTOU, signal.SIG_IGN)
+def launch(word, in_front):
+    process = subprocess.Popen([*sys.argv[1:], word], process_group=0) if sys.version_info >= (3, 11) else subprocess.Popen([*sys.argv[1:], word], preexec_fn=os.setpgrp)
+    if in_front:
+        os.tcsetpgrp(0, process.pid)
+    process.wait(60)
+    os.tcsetpgrp(0, os.getpgrp())
+launch("STEPS=150", False)
+print("HALF", flush=True)
+launch("STEPS=150", True)
+"""
+        parent, child = pty.openpty()
+        session = subprocess.Popen([sys.executable, "-c", script, TANDEM, "run", "-n", "1", "--", PROGRAM], stdin=child, stdout=child,
+                                   stderr=child, start_new_session=True)
+        self.addCleanup(session.kill)
+        os.close(child)
+        text = b""
+        while True:
+            try:
+                part = os.read(parent, 4096)
+            except OSError:  # nobody has the other side any more
+                break
+            text += part
+        os.close(parent)
+        self.assertEqual(session.wait(30), 0, text)
+        behind, in_front = text.decode(errors="replace").split("HALF")
+        self.assertEqual(len(re.findall(r"tandem: epoch \d", behind)), 1, "the last one, at its end")
+        self.assertIn("step 150, ", behind)
+        self.assertGreaterEqual(len(re.findall(r"tandem: epoch \d", in_front)), 3)
+
+    def test_goes_on_while_other_nodes_train(self):
+        nodes = [self.launch([*flags, "--nnodes", 2, "--progress", "0.5", *more], [PROGRAM, f"STEPS={steps}", "PAUSE=20"], f"node{node}")
+                 for node, (flags, steps, more) in enumerate(zip(self.meeting(), (20, 300), (["--summary-dir", self.folder / "runs"], [])))]
+        for node in nodes:
+            self.assertEqual(node.wait(), 0, node.err)
+        steps = [int(step) for step in re.findall(r"tandem: epoch \d, step (\d+), ", nodes[0].err)]
+        self.assertGreater(steps[-1], 100, nodes[0].err)
+        self.assertGreater(len([step for step in steps if step > 20]), 2)
+
     def test_holds_up_nobody_when_it_is_stopped(self):
         job = self.launch(["-n", 2], [PROGRAM, "STEPS=3000", "PAUSE=1", f"FILE={self.folder}/done"])
         supervisor = job.supervisor()

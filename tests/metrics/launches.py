@@ -24,12 +24,12 @@ def eventually(found, what, patience=PATIENCE):
 class Launch:
     """A `tandem run`, with its output in files of a folder. As a context it is ended with the block."""
 
-    def __init__(self, tandem, folder, flags, program):
+    def __init__(self, tandem, folder, flags, program, environment={}):
         self.tandem, self.folder = tandem, pathlib.Path(folder)
         self.folder.mkdir(parents=True, exist_ok=True)
         with open(self.folder / "out", "wb") as out, open(self.folder / "err", "wb") as err:
             self.process = subprocess.Popen([tandem, "run", *map(str, flags), "--", *map(str, program)], stdin=subprocess.DEVNULL, stdout=out,
-                                            stderr=err, env=os.environ | {"OMP_NUM_THREADS": "1"})
+                                            stderr=err, env=os.environ | {"OMP_NUM_THREADS": "1"} | environment)
 
     out = property(lambda self: (self.folder / "out").read_text(errors="replace"))
     err = property(lambda self: (self.folder / "err").read_text(errors="replace"))

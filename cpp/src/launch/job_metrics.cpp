@@ -6,9 +6,11 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <system_error>
 #include <utility>
 
 #include "base/host.h"
+#include "base/printable.h"
 #include "membership/socket.h"
 #include "launch/supervised.h"
 #include "metrics/job/exposition.h"
@@ -22,6 +24,7 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr milliseconds kLookEvery{1000};
+constexpr milliseconds kFreshFor{200};  // what is told to who asks
 constexpr int kProgressStream = -3;
 constexpr std::size_t kRanksInPart = 500;     // of a message to the agent that keeps the membership
 constexpr std::size_t kMostRanksOfPart = 1000;  // that this one takes
@@ -59,12 +62,12 @@ JobMetrics::JobMetrics(const LaunchOptions& options, const std::string& folder, 
       consoles_(consoles),
       began_(std::chrono::steady_clock::now()),
       progress_(options.progress ? *options.progress : consoles.err().terminal() ? 1 : 0),
-      table_(host_name()),
+      table_(printable(host_name())),
       next_line_(began_ + duration_of(progress_)) {
-  about_.program = program_of(options);
-  about_.host = host_name();
+  about_.program = printable(program_of(options));
+  about_.host = printable(host_name());
   about_.pid = getppid();  // the process that was started, of which this is the supervisor
-  about_.run = options.run_id == "none" ? about_.program + "-" + std::to_string(about_.pid) : options.run_id;
+  about_.run = options.run_id == "none" ? about_.program + "-" + std::to_string(about_.pid) : printable(options.run_id);
   about_.world_size = options.world_size();
   if (options.metrics_port) {
     endpoint_.emplace(options.metrics_addr, *options.metrics_port);
@@ -72,10 +75,11 @@ JobMetrics::JobMetrics(const LaunchOptions& options, const std::string& folder, 
   }
   if (!options.summary_dir.empty()) make_folder(options.summary_dir);
   // A file system for logs need not have sockets.
-  std::string pattern = (std::filesystem::temp_directory_path() / "tandem_XXXXXX").string();
   for (const bool beside_logs : {true, false}) {
-    std::string at = beside_logs ? std::filesystem::absolute(folder).string() : pattern;
-    if (!beside_logs && !mkdtemp(at.data())) break;
+    std::error_code error;
+    const auto path = beside_logs ? std::filesystem::absolute(folder, error) : std::filesystem::temp_directory_path(error) / "tandem_XXXXXX";
+    std::string at = path.string();
+    if (error || (!beside_logs && !mkdtemp(at.data()))) continue;
     if (!beside_logs) own_folder_ = at;
     try {
       pages_.emplace(membership::listen_at(at + "/metrics"));
@@ -88,11 +92,14 @@ JobMetrics::JobMetrics(const LaunchOptions& options, const std::string& folder, 
 }
 
 JobMetrics::~JobMetrics() {
+  finish();
   if (!path_.empty()) unlink(path_.c_str());
   if (!own_folder_.empty()) rmdir(own_folder_.c_str());
 }
 
 void JobMetrics::start_again() {
+  account_.reset();
+  ended_.clear();
   table_.clear();
   if (pages_) pages_->forget_all();
   is_over_ = false;
@@ -102,11 +109,14 @@ void JobMetrics::start_again() {
 }
 
 void JobMetrics::started(membership::Member member, pid_t pid, int rank, bool replaces) {
+  account_.reset();
   about_.restarts += replaces;
   table_.started(member, pid, rank);
 }
 
 void JobMetrics::told(membership::Member member, const membership::Message& message) {
+  account_.reset();
+  if (std::holds_alternative<membership::Released>(message)) table_.placed(member, -1);
   const auto* form = std::get_if<membership::Form>(&message);
   if (!form) return;
   table_.placed(member, form->rank);
@@ -122,6 +132,7 @@ void JobMetrics::add_polled(std::vector<pollfd>* polled) const {
 // Nobody is woken for programs that report nothing.
 std::optional<JobMetrics::Time> JobMetrics::deadline() const {
   std::optional<Time> next = endpoint_ ? endpoint_->deadline() : std::nullopt;
+  if (const auto of_pages = pages_ ? pages_->deadline() : std::nullopt) next = std::min(next.value_or(*of_pages), *of_pages);
   if (is_reported()) next = std::min(next.value_or(next_look_), next_look_);
   return next;
 }
@@ -131,31 +142,59 @@ bool JobMetrics::gathers(const membership::Membership& membership) const {
   return options_.meets ? membership.gathers() : options_.node_rank == 0;
 }
 
+double JobMetrics::seconds() const { return std::chrono::duration<double>(std::chrono::steady_clock::now() - began_).count(); }
+
 metrics::Job JobMetrics::job(const membership::Membership& membership) {
   if (pages_) table_.look(*pages_, metrics::monotonic_now());
   metrics::Job now = about_;
-  now.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began_).count();
+  now.seconds = seconds();
+  // The agent that keeps the membership need not have a rank, which would be told.
+  if (const int world_size = membership.world_size(); world_size > 0) about_.world_size = now.world_size = world_size;
+  about_.membership_epoch = now.membership_epoch = std::max(about_.membership_epoch, membership.epoch());
+  if (std::exchange(ended_epoch_, now.membership_epoch) != now.membership_epoch) ended_.clear();  // the others train without
   now.is_whole = options_.meets ? membership.gathers() : options_.nnodes == 1;
   now.ranks = table_.ranks();
-  for (const std::string& part : membership.reports()) {
+  for (const auto& [host, part] : membership.reports()) {
     try {
-      for (metrics::Rank& rank : metrics::decode_ranks(part, kMostRanksOfPart)) now.ranks.push_back(std::move(rank));
+      for (metrics::Rank& rank : metrics::decode_ranks(part, kMostRanksOfPart)) {
+        rank.host = host;
+        now.ranks.push_back(std::move(rank));
+      }
     } catch (const Error&) {  // such a part is none
     }
   }
+  if (now.is_whole) metrics::settle_ranks(now.ranks, now.world_size);
   metrics::sort_ranks(now.ranks);
   return now;
 }
 
-void JobMetrics::ended(membership::Member member, const membership::Membership& membership) {
-  if (last_) {  // what it has reported last, beside what others did that have ended
-    metrics::Job now = job(membership);
-    for (const metrics::Rank& rank : last_->ranks) {
-      const auto is_same = [&rank](const metrics::Rank& one) { return one.rank == rank.rank; };
-      if (std::ranges::none_of(now.ranks, is_same)) now.ranks.push_back(rank);
-    }
-    last_ = std::move(now);
-  }
+JobMetrics::Account& JobMetrics::account(const membership::Membership& membership) {
+  const Time now = std::chrono::steady_clock::now();
+  if (!account_ || now >= account_->at + kFreshFor) account_ = Account{now, job(membership), "", ""};
+  return *account_;
+}
+
+const std::string& JobMetrics::json(const membership::Membership& membership) {
+  Account& now = account(membership);
+  if (now.json.empty()) now.json = metrics::encode_job(now.job);
+  return now.json;
+}
+
+// Of an agent whose ranks another one has there are none here: else they would be counted twice.
+const std::string& JobMetrics::exposition(const membership::Membership& membership) {
+  Account& now = account(membership);
+  if (!now.exposition.empty()) return now.exposition;
+  metrics::Job shown = now.job;
+  if (options_.meets && !shown.is_whole) shown.ranks.clear();
+  return now.exposition = metrics::exposition(shown);
+}
+
+void JobMetrics::ended(membership::Member member) {
+  account_.reset();
+  // What it has reported last.
+  const auto rank = pages_ ? table_.look_at(member, *pages_, metrics::monotonic_now()) : std::nullopt;
+  if (rank && rank->rank >= 0) ended_.push_back(*rank);
+  if (last_) last_->seconds = seconds();
   table_.ended(member);
   if (pages_) pages_->forget(member);
 }
@@ -163,7 +202,7 @@ void JobMetrics::ended(membership::Member member, const membership::Membership& 
 void JobMetrics::serve(Time now, membership::Membership& membership) {
   if (pages_) {
     pages_->serve({.knows = [this](std::int64_t worker) { return table_.has(worker); },
-                   .job = [this, &membership] { return metrics::encode_job(job(membership)); }});
+                   .job = [this, &membership] { return json(membership); }});
   }
   if (endpoint_) endpoint_->serve(now, [this, &membership](const std::string& path) { return answer(path, membership); });
   has_reported_ = has_reported_ || membership.has_reports();
@@ -175,13 +214,10 @@ void JobMetrics::serve(Time now, membership::Membership& membership) {
   if (gathers(membership)) show(current, now);
 }
 
-// Of an agent whose ranks another one has there are none here: else they would be counted twice.
 std::optional<MetricsEndpoint::Answer> JobMetrics::answer(const std::string& path, const membership::Membership& membership) {
-  metrics::Job current = job(membership);
-  if (path == "/job") return MetricsEndpoint::Answer{"application/json", metrics::encode_job(current)};
+  if (path == "/job") return MetricsEndpoint::Answer{"application/json", json(membership)};
   if (path != "/metrics") return std::nullopt;
-  if (options_.meets && !current.is_whole) current.ranks.clear();
-  return MetricsEndpoint::Answer{metrics::kExpositionType, metrics::exposition(current)};
+  return MetricsEndpoint::Answer{metrics::kExpositionType, exposition(membership)};
 }
 
 // Training goes on without it.
@@ -201,9 +237,10 @@ void JobMetrics::show(const metrics::Job& job, Time now) {
   if (line.empty()) return;
   last_ = job;
   log(job, now, /*is_last=*/false);
-  if (progress_ == 0 || is_over_ || now < next_line_) return;
-  next_line_ = now + duration_of(progress_);
+  if (progress_ == 0 || is_over_ || is_suspended_ || now < next_line_) return;
   Console& console = consoles_.err();
+  if (console.pending() > 0 || !is_in_front()) return;  // nobody reads it
+  next_line_ = now + duration_of(progress_);
   if (!console.terminal()) {
     consoles_.say(line);
   } else if (console.is_free_for(kProgressStream)) {  // else a worker has its own progress there
@@ -211,10 +248,27 @@ void JobMetrics::show(const metrics::Job& job, Time now) {
   }
 }
 
+// Of a terminal's jobs the one that has it; what is no terminal, or another session's, is anybody's.
+bool JobMetrics::is_in_front() const {
+  const pid_t group = consoles_.err().terminal() ? tcgetpgrp(consoles_.err().fd()) : -1;
+  return group < 0 || group == getpgid(static_cast<pid_t>(about_.pid));
+}
+
+void JobMetrics::suspend(bool suspended) {
+  is_suspended_ = suspended;
+  if (suspended && consoles_.err().terminal()) consoles_.err().unfinished(kProgressStream, "", "");
+}
+
 void JobMetrics::finish() {
   is_over_ = true;
   if (consoles_.err().terminal()) consoles_.err().unfinished(kProgressStream, "", "");
-  const auto last = std::exchange(last_, std::nullopt);
+  auto last = std::exchange(last_, std::nullopt);
+  if (last) {
+    for (metrics::Rank& rank : std::exchange(ended_, {})) {
+      std::erase_if(last->ranks, [&rank](const metrics::Rank& one) { return one.rank == rank.rank; });
+      last->ranks.push_back(std::move(rank));
+    }
+  }
   if (last) log(*last, std::chrono::steady_clock::now(), /*is_last=*/true);
   if (last && progress_ > 0) consoles_.say(metrics::progress_line(*last));
 }

@@ -43,16 +43,29 @@ class JobMetrics {
   void started(membership::Member member, pid_t pid, int rank, bool replaces);
   // What it is told by who keeps the membership.
   void told(membership::Member member, const membership::Message& message);
-  void ended(membership::Member member, const membership::Membership& membership);
+  void ended(membership::Member member);
+  // By its user: then others have the terminal.
+  void suspend(bool suspended);
 
   void add_polled(std::vector<pollfd>* polled) const;
   std::optional<Time> deadline() const;
   void serve(Time now, membership::Membership& membership);
-  // All workers have ended: says how far they came.
+  // The job is over: says how far it came. Once.
   void finish();
 
  private:
+  // What is told to who asks, for a moment: others may ask often.
+  struct Account {
+    Time at;
+    metrics::Job job;
+    std::string json, exposition;  // "": not made yet
+  };
   metrics::Job job(const membership::Membership& membership);
+  Account& account(const membership::Membership& membership);
+  const std::string& json(const membership::Membership& membership);
+  const std::string& exposition(const membership::Membership& membership);
+  double seconds() const;
+  bool is_in_front() const;
   bool is_reported() const { return has_reported_ || (pages_ && pages_->has_pages()); }
   bool gathers(const membership::Membership& membership) const;
   std::optional<MetricsEndpoint::Answer> answer(const std::string& path, const membership::Membership& membership);
@@ -72,8 +85,12 @@ class JobMetrics {
   Descriptor folder_;  // which `tandem top` finds by this descriptor
   std::string path_, own_folder_;
   Time next_look_, next_line_;
+  std::optional<Account> account_;
   bool is_over_ = false;       // finish() came
+  bool is_suspended_ = false;
   bool has_reported_ = false;  // some rank, here or elsewhere
+  std::vector<metrics::Rank> ended_;  // of ranks of this epoch: what they have reported last
+  std::int64_t ended_epoch_ = 0;
   std::optional<metrics::Job> last_;  // that was shown, or would have been by now
 };
 

@@ -191,8 +191,9 @@ std::unique_ptr<Membership> meet_nodes(LaunchOptions& options, int free_port, co
   return made;
 }
 
-void say_farewell(membership::Membership& membership, const Failure& failure) {
-  membership.fail(std::string(failure.what()) + " on " + host_name(), failure.exit_code(), Clock::now());
+void say_farewell(membership::Membership& membership, const std::exception& error) {
+  const auto* failure = dynamic_cast<const Failure*>(&error);
+  membership.fail(std::string(error.what()) + " on " + host_name(), failure ? failure->exit_code() : 1, Clock::now());
   end_membership(membership);
 }
 

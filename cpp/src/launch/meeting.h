@@ -1,6 +1,7 @@
 // How the agents of a job on several machines find each other.
 #pragma once
 
+#include <exception>
 #include <memory>
 
 #include "base/descriptor.h"
@@ -22,6 +23,6 @@ std::unique_ptr<membership::Membership> meet_nodes(LaunchOptions& options, int f
                                                    const Descriptor& lifeline);
 
 // Tells the others that this agent cannot start its workers. Returns once they know, or soon.
-void say_farewell(membership::Membership& membership, const Failure& failure);
+void say_farewell(membership::Membership& membership, const std::exception& error);
 
 }  // namespace tandem::launch

@@ -16,6 +16,8 @@ namespace {
 constexpr std::size_t kMostRequestBytes = 16 << 10;
 constexpr std::size_t kMostRequests = 64;  // at a time
 constexpr std::chrono::seconds kRequestPatience{10};
+constexpr std::chrono::seconds kEndPatience{1};  // until who has its answer is gone
+constexpr std::chrono::seconds kShortFor{1};
 
 std::string response(const std::string& status, const std::string& type, const std::string& body) {
   return "HTTP/1.1 " + status + "\r\nContent-Type: " + type + "\r\nContent-Length: " + std::to_string(body.size()) +
@@ -48,23 +50,25 @@ MetricsEndpoint::MetricsEndpoint(const std::string& address, int port) {
 }
 
 void MetricsEndpoint::add_polled(std::vector<pollfd>* polled) const {
-  if (connections_.size() < kMostRequests) polled->push_back({listener_.get(), POLLIN, 0});
+  if (connections_.size() < kMostRequests && !short_until_) polled->push_back({listener_.get(), POLLIN, 0});
   for (const Connection& each : connections_) {
-    polled->push_back({each.socket.get(), static_cast<short>(each.answer.empty() ? POLLIN : POLLOUT), 0});
+    polled->push_back({each.socket.get(), static_cast<short>(each.answer.empty() || each.is_sent() ? POLLIN : POLLOUT), 0});
   }
 }
 
 std::optional<MetricsEndpoint::Time> MetricsEndpoint::deadline() const {
-  std::optional<Time> next;
+  std::optional<Time> next = short_until_;
   for (const Connection& each : connections_) next = std::min(next.value_or(each.until), each.until);
   return next;
 }
 
 void MetricsEndpoint::serve(Time now, const std::function<std::optional<Answer>(const std::string&)>& answer) {
-  while (connections_.size() < kMostRequests) {
+  if (short_until_ && now >= *short_until_) short_until_.reset();
+  while (connections_.size() < kMostRequests && !short_until_) {
     Descriptor socket(accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+    if (!socket.valid() && (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM)) short_until_ = now + kShortFor;
     if (!socket.valid()) break;
-    connections_.push_back({std::move(socket), now + kRequestPatience, "", "", 0, false});
+    connections_.push_back({std::move(socket), now + kRequestPatience, "", "", 0, 0, false});
   }
   for (Connection& one : connections_) {
     while (one.answer.empty() && !one.over) {
@@ -84,7 +88,17 @@ void MetricsEndpoint::serve(Time now, const std::function<std::optional<Answer>(
       const ssize_t sent = send(one.socket.get(), one.answer.data() + one.sent, one.answer.size() - one.sent, MSG_DONTWAIT | MSG_NOSIGNAL);
       if (sent < 0 && is_early(errno)) break;
       if (sent > 0) one.sent += static_cast<std::size_t>(sent);
-      one.over = sent <= 0 || one.sent == one.answer.size();
+      one.over = sent <= 0;
+      if (!one.is_sent()) continue;
+      shutdown(one.socket.get(), SHUT_WR);
+      one.until = std::min(one.until, now + kEndPatience);
+    }
+    // Closed while some of a request is unread, a connection is reset, and the answer may be lost.
+    while (!one.answer.empty() && one.is_sent() && !one.over) {
+      char rest[4096];
+      const ssize_t got = recv(one.socket.get(), rest, sizeof rest, MSG_DONTWAIT);
+      if (got < 0 && is_early(errno)) break;
+      one.over = got <= 0 || (one.drained += static_cast<std::size_t>(got)) > kMostRequestBytes;
     }
     one.over |= now >= one.until;
   }

@@ -42,13 +42,15 @@ class MetricsEndpoint {
     Descriptor socket;
     Time until;
     std::string request, answer;
-    std::size_t sent = 0;
+    std::size_t sent = 0, drained = 0;
     bool over = false;
+    bool is_sent() const { return sent == answer.size(); }
   };
 
   Descriptor listener_;
   std::string url_;
   std::list<Connection> connections_;
+  std::optional<Time> short_until_;  // of descriptors: nobody is taken before
 };
 
 }  // namespace tandem::launch

@@ -14,8 +14,10 @@
 #include <fstream>
 #include <functional>
 #include <memory>
+#include <sstream>
 
 #include "base/descriptor.h"
+#include "base/printable.h"
 #include "comm/sockets.h"
 #include "launch/failure.h"
 #include "metrics/job/page_server.h"
@@ -44,6 +46,15 @@ bool is_own_supervisor(const std::string& process) {
   std::ifstream file(process + "/comm");
   std::string name;
   return std::getline(file, name) && name == "tdm-supervisor";
+}
+
+// "" where it is gone.
+std::string parent_of(const std::string& process) {
+  std::ifstream file(process + "/stat");
+  std::string line, state, parent;
+  if (!std::getline(file, line)) return "";
+  std::istringstream(line.substr(line.rfind(')') + 1)) >> state >> parent;
+  return parent;
 }
 
 int left_ms(SteadyClock::time_point until) {
@@ -92,7 +103,8 @@ std::vector<RunningJob> running_jobs() {
   std::vector<RunningJob> jobs;
   visit_folder("/proc", [&jobs](const std::string& pid) {
     const std::string process = "/proc/" + pid;
-    if (!is_own_supervisor(process)) return;
+    // A worker that has yet to become its program is called as its supervisor, and has its descriptors.
+    if (!is_own_supervisor(process) || is_own_supervisor("/proc/" + parent_of(process))) return;
     visit_folder(process + "/fd", [&](const std::string& fd) {
       const std::string socket = process + "/fd/" + fd + "/metrics";
       struct stat about {};
@@ -139,12 +151,12 @@ metrics::Job ask_job(const std::string& host, int port) {
       if (!answer) continue;
       const std::size_t body = answer->find("\r\n\r\n");
       if (!answer->starts_with("HTTP/1.1 200 ") || body == std::string::npos) {
-        throw Failure(place + " is no metrics port of `tandem run`: it answers " + answer->substr(0, answer->find('\r')).substr(0, 80));
+        throw Failure(place + " is no metrics port of `tandem run`: it answers " + printable(answer->substr(0, answer->find('\r')), 80));
       }
       return metrics::decode_job(std::string_view(*answer).substr(body + 4), kMostJobRanks);
     }
   } catch (const Error& error) {
-    throw Failure(place + ": " + error.what());
+    throw Failure(place + ": " + printable(error.what(), 500));
   }
   throw Failure("no launcher answers at " + place + ": " + why + "; `tandem run --metrics-port PORT` has one listen");
 }

@@ -53,6 +53,13 @@ struct Worker {
   std::string answers() const { return folder + "/stacks.raw"; }  // of its threads, where it hangs
 };
 
+// Once it is disconnected: an end of the process is on its way, most likely, which says more; then it gets as long as any
+// that has to end.
+inline std::chrono::steady_clock::duration disconnected_limit(const Worker& worker, double grace) {
+  const std::chrono::duration<double> limit(worker.is_given_up ? 1 + grace : 1);
+  return std::chrono::duration_cast<std::chrono::steady_clock::duration>(limit);
+}
+
 // What each of a rank's lines begins with.
 inline std::string prefix_of(int rank, bool coloured) {
   const std::string text = "[" + std::to_string(rank) + "]";

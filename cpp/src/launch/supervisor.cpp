@@ -10,6 +10,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
+#include <exception>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -44,7 +45,6 @@ using std::chrono::milliseconds;
 constexpr milliseconds kSweepEvery{10};
 constexpr milliseconds kKillPatience{30000};
 constexpr milliseconds kSameSignal{300};
-constexpr milliseconds kDisconnected{1000};
 
 class Supervisor {
  public:
@@ -201,7 +201,7 @@ class Supervisor {
     next = std::min(next, metrics_.deadline().value_or(Clock::time_point::max()));
     if (!suspended_ || options_.meets) next = std::min(next, membership_.deadline().value_or(Clock::time_point::max()));
     for (const Worker& worker : workers_) {
-      if (worker.running && worker.disconnected_at) next = std::min(next, *worker.disconnected_at + disconnected_limit(worker));
+      if (worker.running && worker.disconnected_at) next = std::min(next, *worker.disconnected_at + disconnected_limit(worker, options_.grace));
     }
     if (next == Clock::time_point::max()) return -1;
     const auto left = std::chrono::ceil<milliseconds>(next - Clock::now());
@@ -210,7 +210,8 @@ class Supervisor {
 
   void on_signal(int signal) {
     if (signal == SIGCHLD) return;
-    if (signal == SIGTSTP || signal == SIGCONT) suspended_ = signal == SIGTSTP;  // then nobody can give a sign of life
+    // While it is suspended nobody can give a sign of life.
+    if (signal == SIGTSTP || signal == SIGCONT) metrics_.suspend(suspended_ = signal == SIGTSTP);
     if (std::ranges::find(options_.ending_signals, signal) == options_.ending_signals.end()) {
       signal_groups(workers_, signal == SIGTSTP ? SIGSTOP : signal);
       return;
@@ -275,7 +276,7 @@ class Supervisor {
             },
     });
     for (Worker& worker : workers_) {
-      if (!worker.running || !worker.disconnected_at || Clock::now() < *worker.disconnected_at + disconnected_limit(worker)) continue;
+      if (!worker.running || !worker.disconnected_at || Clock::now() < *worker.disconnected_at + disconnected_limit(worker, options_.grace)) continue;
       if (membership_.is_done(worker.member) || membership_.finished()) {
         worker.disconnected_at.reset();
       } else if (!worker.is_given_up) {
@@ -286,12 +287,6 @@ class Supervisor {
         kill_hung(worker, worker.disconnected + " and has not ended since");
       }
     }
-  }
-
-  // An end of the process is on its way, most likely, which says more; then it gets as long as any that has to end.
-  Clock::duration disconnected_limit(const Worker& worker) const {
-    const auto grace = std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(options_.grace));
-    return worker.is_given_up ? kDisconnected + grace : Clock::duration(kDisconnected);
   }
 
   // Does what the coordinator says.
@@ -355,6 +350,7 @@ class Supervisor {
     if (failure_ || signalled_ || !failed_elsewhere_.empty()) return;
     failed_elsewhere_ = event.text;
     exit_code_ = event.exit_code;
+    if (phase_ == Phase::kDone) metrics_.finish();
     if (phase_ == Phase::kDone) consoles_.say(failed_elsewhere_);
   }
 
@@ -449,7 +445,7 @@ class Supervisor {
 
   void on_end(Worker& worker, int status) {
     worker.running = false;
-    metrics_.ended(worker.member, membership_);
+    metrics_.ended(worker.member);
     worker.ended.status = status;
     worker.ended.ended_at = now_seconds();
     worker.ended.ended_by_itself = phase_ == Phase::kRunning;
@@ -506,7 +502,7 @@ class Supervisor {
       ended.back().report = read_error_file(worker.error_file);
       ended.back().last_lines = worker.err->last_lines();
     }
-    metrics_.finish();
+    if (exit_code_ != 0 || failure_ || !options_.meets) metrics_.finish();  // else other nodes may train on
     const EndedWorker* first = failure_ ? first_failure(ended) : nullptr;
     if (first) {
       consoles_.say(describe_failures(ended, *first, ended.size() == 1 && options_.nnodes == 1 && options_.output[0].shows_err));
@@ -524,7 +520,10 @@ class Supervisor {
     if (phase_ != Phase::kDone) return false;
     out_.write_some();
     err_.write_some();
-    return restarts() || (out_.pending() == 0 && err_.pending() == 0 && membership_.may_end(Clock::now()));
+    if (restarts()) return true;
+    if (out_.pending() > 0 || err_.pending() > 0 || !membership_.may_end(Clock::now())) return false;
+    metrics_.finish();
+    return err_.pending() == 0;
   }
 
   const LaunchOptions& options_;
@@ -568,8 +567,8 @@ int supervise(const LaunchOptions& asked, const Signals& signals, const PortRese
   std::optional<JobMetrics> metrics;
   try {
     metrics.emplace(options, run_folder, consoles);
-  } catch (const Failure& failure) {
-    if (options.meets) say_farewell(*membership, failure);
+  } catch (const std::exception& error) {
+    if (options.meets) say_farewell(*membership, error);
     throw;
   }
   int replaced = 0;

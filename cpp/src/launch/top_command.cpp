@@ -80,11 +80,22 @@ void draw(const std::string& table) {
   std::fputs(screen.c_str(), stdout);
 }
 
+// HOST:PORT, where `colon` stands.
+bool is_place(const std::string& text, std::size_t colon) {
+  if (colon == std::string::npos || colon == 0 || colon + 1 == text.size()) return false;
+  return text.find_first_not_of("0123456789", colon + 1) == std::string::npos;
+}
+
+// A job that runs here may be called as a port would be.
+bool is_name(const std::string& text) {
+  return std::ranges::any_of(answering_jobs(), [&](const Found& one) { return one.second.run == text; });
+}
+
 void show(const TopFlags& flags) {
   std::optional<RunningJob> here;
   std::string host;
   int port = 0;
-  if (const std::size_t colon = flags.job.rfind(':'); colon != std::string::npos && colon > 0) {
+  if (const std::size_t colon = flags.job.rfind(':'); is_place(flags.job, colon) && !is_name(flags.job)) {
     host = flags.job.substr(0, colon);
     if (host.size() > 2 && host.front() == '[' && host.back() == ']') host = host.substr(1, host.size() - 2);
     port = whole_number(flags.job.substr(colon + 1), "the port in " + flags.job, 1, 65535);
@@ -92,10 +103,15 @@ void show(const TopFlags& flags) {
     here = choose(flags.job);
   }
   for (bool is_first = true;; is_first = false) {
-    std::optional<metrics::Job> job = here ? ask_job(*here) : ask_job(host, port);
+    std::optional<metrics::Job> job;
+    try {
+      job = here ? ask_job(*here) : ask_job(host, port);
+    } catch (const Failure&) {
+      if (is_first) throw;  // else it has answered before
+    }
     if (!job) {
       if (is_first) throw Failure("the job has just ended, or its launcher is stopped");
-      std::fputs("the job has ended, or its launcher is stopped\n", stdout);
+      std::fputs("the job has ended, or its launcher is stopped\n", stderr);
       return;
     }
     if (flags.json) {

@@ -5,6 +5,7 @@
 #include <random>
 #include <utility>
 
+#include "base/printable.h"
 #include "tandem/error.h"
 
 namespace tandem::membership {
@@ -22,14 +23,6 @@ constexpr std::chrono::seconds kForPermits{10};
 constexpr int kMostRanks = 65536;            // of a node
 constexpr std::size_t kMostParts = 256;      // in which it tells how they get on
 constexpr int kMostRanksOfAll = 1 << 20;
-constexpr std::size_t kMostName = 255;
-
-// As it may be shown on a terminal.
-std::string printable(std::string text) {
-  text.resize(std::min(text.size(), kMostName));
-  for (char& c : text) c = static_cast<unsigned char>(c) < ' ' || c == '\x7f' ? '?' : c;
-  return text;
-}
 
 Member member_of(std::int64_t key, Member own) { return key * kStride + own; }
 Member own_of(Member member) { return member % kStride; }
@@ -463,9 +456,11 @@ void Hub::look_whether_permitted(Time now) {
   }
 }
 
-std::vector<std::string> Hub::reports() const {
-  std::vector<std::string> all;
-  for (const Node& node : nodes_) all.insert(all.end(), node.reported.begin(), node.reported.end());
+std::vector<std::pair<std::string, std::string>> Hub::reports() const {
+  std::vector<std::pair<std::string, std::string>> all;
+  for (const Node& node : nodes_) {
+    for (const std::string& part : node.reported) all.emplace_back(node.said->host, part);
+  }
   return all;
 }
 

@@ -57,6 +57,7 @@ class Hub final : public Membership {
   bool finished() const override { return coordinator_.finished(); }
   bool is_elastic() const override { return coordinator_.is_elastic(); }
   std::int64_t epoch() const override { return coordinator_.epoch(); }
+  int world_size() const override { return coordinator_.world_size(); }
   const std::string& progress() const override { return coordinator_.progress(); }
 
   void add_polled(std::vector<pollfd>* polled) const override;
@@ -65,7 +66,7 @@ class Hub final : public Membership {
   void fail(const std::string& text, int exit_code, Time now) override;
   bool may_end(Time now) override;
   bool keeps() const override { return true; }
-  std::vector<std::string> reports() const override;
+  std::vector<std::pair<std::string, std::string>> reports() const override;
   bool has_reports() const override;
   bool gathers() const override { return true; }
 

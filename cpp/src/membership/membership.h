@@ -43,12 +43,14 @@ class Membership {
   // Whether any process of the job has said anything: else its program may know nothing of membership.
   virtual bool is_elastic() const = 0;
   virtual std::int64_t epoch() const = 0;
+  // Ranks that train now; 0: not known, or none do.
+  virtual int world_size() const { return 0; }
   virtual const std::string& progress() const = 0;
 
   // How this agent's ranks get on, for the one that keeps the membership: some parts, which it has from all that are there, and
   // of which nothing here knows what they say. What a slow connection does not take is left out.
   virtual void report(const std::vector<std::string>&) {}
-  virtual std::vector<std::string> reports() const { return {}; }
+  virtual std::vector<std::pair<std::string, std::string>> reports() const { return {}; }  // the node's host, a part
   virtual bool has_reports() const { return false; }
   // Whether it is this agent that has them.
   virtual bool gathers() const = 0;

@@ -43,6 +43,7 @@ class Succession final : public Membership {
   bool finished() const override { return finished_; }
   bool is_elastic() const override;
   std::int64_t epoch() const override { return epoch_; }
+  int world_size() const override { return current() ? current()->world_size() : 0; }
   const std::string& progress() const override { return progress_; }
 
   void add_polled(std::vector<pollfd>* polled) const override;
@@ -55,7 +56,10 @@ class Succession final : public Membership {
   void report(const std::vector<std::string>& parts) override {
     if (current()) current()->report(parts);
   }
-  std::vector<std::string> reports() const override { return current() ? current()->reports() : std::vector<std::string>(); }
+  std::vector<std::pair<std::string, std::string>> reports() const override {
+    if (!current()) return {};
+    return current()->reports();
+  }
   bool has_reports() const override { return current() && current()->has_reports(); }
   bool gathers() const override { return hub_ != nullptr; }
 

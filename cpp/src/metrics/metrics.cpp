@@ -1,13 +1,16 @@
 #include "tandem/metrics.h"
 
 #include <fcntl.h>
+#include <pthread.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <cmath>
 #include <cstdlib>
 #include <cstring>
+#include <limits>
 #include <string>
 
 #include "base/invalid.h"
@@ -42,6 +45,9 @@ Descriptor connect_at(const std::string& path) {
   return made;
 }
 
+// Both are 0 or more.
+std::int64_t sum_of(std::int64_t a, std::int64_t b) { return a + std::min(b, std::numeric_limits<std::int64_t>::max() - a); }
+
 bool send_page(const Descriptor& socket, const std::string& text, int page) {
   iovec place{const_cast<char*>(text.data()), text.size()};
   alignas(cmsghdr) char control[CMSG_SPACE(sizeof page)] = {};
@@ -69,7 +75,16 @@ Reporter& Reporter::of_process() {
   return *reporter;
 }
 
-Reporter::Reporter() : on_(variable(kMetricsVariable) && variable(kNumberVariable)) {}
+Reporter::Reporter() : on_(variable(kMetricsVariable) && variable(kNumberVariable)) {
+  if (!on_) return;
+  // A child that goes on without exec is no rank, and the page is its parent's.
+  pthread_atfork([] { of_process().mutex_.lock(); }, [] { of_process().mutex_.unlock(); },
+                 [] {
+                   of_process().page_.reset();
+                   of_process().is_lost_ = true;
+                   of_process().mutex_.unlock();
+                 });
+}
 
 bool Reporter::connect() {
   if (page_) return true;
@@ -101,10 +116,10 @@ void Reporter::report(const StepMetrics& metrics) {
   if (metrics.step > 0) {
     measured_.step = metrics.step;
   } else if (!is_counted_) {
-    measured_.step = std::max<std::int64_t>(measured_.step, 0) + 1;
+    measured_.step = sum_of(std::max<std::int64_t>(measured_.step, 0), 1);
   }
   if (metrics.epoch > 0) measured_.epoch = metrics.epoch;
-  if (metrics.samples > 0) measured_.samples = std::max<std::int64_t>(measured_.samples, 0) + metrics.samples;
+  if (metrics.samples > 0) measured_.samples = sum_of(std::max<std::int64_t>(measured_.samples, 0), metrics.samples);
   if (metrics.loss) measured_.loss = metrics.loss;
   if (metrics.wait_seconds > 0) measured_.wait_seconds = measured_.wait_seconds.value_or(0) + metrics.wait_seconds;
   write();
@@ -132,7 +147,7 @@ void report_metrics(const StepMetrics& metrics) {
   if (metrics.step < 0) invalid("step is " + std::to_string(metrics.step) + "; it is a number of completed steps, or 0 to have them counted");
   if (metrics.epoch < 0) invalid("epoch is " + std::to_string(metrics.epoch) + "; epochs over the data are numbered from 1, and 0 says none");
   if (metrics.samples < 0) invalid("samples is " + std::to_string(metrics.samples) + "; it is how many were trained since the report before");
-  if (!(metrics.wait_seconds >= 0)) {
+  if (!(metrics.wait_seconds >= 0) || std::isinf(metrics.wait_seconds)) {
     invalid("wait_seconds is " + std::to_string(metrics.wait_seconds) + "; it is a time since the report before, 0 or more");
   }
   metrics::Reporter::of_process().report(metrics);

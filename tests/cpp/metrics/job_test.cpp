@@ -5,7 +5,11 @@
 
 #include <cmath>
 #include <limits>
+#include <string>
+#include <utility>
+#include <vector>
 
+#include "metrics/job/exposition.h"
 #include "metrics/job/progress.h"
 #include "tandem/error.h"
 
@@ -63,6 +67,31 @@ TEST(Job, IsBoundedAndPrintable) {
   }
   const auto read = decode_ranks(R"([{"rank":0,"host":"a\u001b[2J","pid":1}])", 5);
   EXPECT_EQ(read[0].host, "a?[2J");
+  for (const char* wrong : {R"([{"rank":1e300,"host":"a","pid":1}])", R"([{"rank":4294967296,"host":"a","pid":1}])", R"([{"rank":-2,"host":"a","pid":1}])",
+                            R"([{"rank":0,"host":"a","pid":1.5}])", R"([{"rank":0,"host":"a","pid":1,"step":18446744073709551615}])"}) {
+    EXPECT_THROW(decode_ranks(wrong, 5), Error) << wrong;
+  }
+}
+
+TEST(Job, HasNoRankTwiceAndNoneThatLeft) {
+  std::vector<Rank> ranks(4);
+  for (int i = 0; i < 4; ++i) ranks[static_cast<std::size_t>(i)].pid = 100 + i;
+  ranks[0].rank = 2;  // of three before, of which one left
+  ranks[1].rank = 1;
+  ranks[2].rank = 0;
+  ranks[3].rank = 1;  // which has yet to be told of another
+  settle_ranks(ranks, 2);
+  std::vector<std::pair<int, std::int64_t>> left;
+  for (const Rank& one : ranks) left.emplace_back(one.rank, one.pid);
+  EXPECT_THAT(left, ::testing::ElementsAre(std::pair(0, 102), std::pair(1, 101), std::pair(-1, 100), std::pair(-1, 103)));
+}
+
+TEST(Exposition, HasCountersOfProcessesThatTellThemApart) {
+  Job job = job_of_two();
+  const std::string first = exposition(job);
+  EXPECT_THAT(first, HasSubstr("tandem_samples_total{run=\"digits\",host=\"alpha\",rank=\"0\",pid=\"4712\"} 76800\n"));
+  EXPECT_THAT(first, HasSubstr("tandem_wait_seconds_total{run=\"digits\",host=\"alpha\",rank=\"0\",pid=\"4712\"} 12.5\n"));
+  EXPECT_THAT(first, HasSubstr("tandem_step{run=\"digits\",host=\"alpha\",rank=\"0\"} 1200\n"));
 }
 
 TEST(Progress, IsOneLine) {
@@ -70,6 +99,8 @@ TEST(Progress, IsOneLine) {
   EXPECT_EQ(progress_line(job), "epoch 3, step 1200, 5000 samples/s, loss 0.5, 2 ranks, 1:02:05");
   for (Rank& rank : job.ranks) rank.samples_per_second = {}, rank.loss = {}, rank.epoch = {};
   EXPECT_EQ(progress_line(job), "step 1200, 39.06 steps/s, 2 ranks, 1:02:05");
+  job.is_whole = false;
+  EXPECT_EQ(progress_line(job), "step 1200, 39.06 steps/s, 2 ranks, 1:02:05 (this node)");
   EXPECT_EQ(progress_line(Job()), "");
 }
 

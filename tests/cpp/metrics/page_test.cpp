@@ -5,6 +5,7 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -12,7 +13,13 @@
 #include <atomic>
 #include <cmath>
 #include <csignal>
+#include <cstring>
+#include <filesystem>
+#include <iterator>
+#include <limits>
+#include <string>
 #include <thread>
+#include <vector>
 
 #include "membership/socket.h"
 #include "metrics/job/page_server.h"
@@ -169,7 +176,7 @@ TEST_F(Server, AnswersInPartsAndEnds) {
 }
 
 TEST_F(Server, CutsOffWhoSaysSomethingElse) {
-  for (const std::string said : {"page 3", "page", "jobs", std::string(100, 'x').c_str()}) {
+  for (const std::string& said : std::vector<std::string>{"page 3", "page", "jobs", std::string(100, 'x')}) {
     const Descriptor client = membership::connect_to(path_);
     ASSERT_GT(send(client.get(), said.data(), said.size(), 0), 0);
     std::string answer;
@@ -183,10 +190,118 @@ TEST_F(Server, CutsOffWhoSaysSomethingElse) {
   EXPECT_FALSE(server_.has_pages());
 }
 
+// How many descriptors this process has.
+long open_descriptors() {
+  return std::distance(std::filesystem::directory_iterator("/proc/self/fd"), std::filesystem::directory_iterator());
+}
+
+TEST_F(Server, KeepsNoDescriptorThatItDidNotAskFor) {
+  const long before = open_descriptors();
+  {
+    const Descriptor client = membership::connect_to(path_);
+    const auto page = Page::make();
+    ASSERT_TRUE(page);
+    char text[] = "page 3";
+    iovec place{text, sizeof text - 1};
+    const int both[] = {page->fd(), client.get()};
+    alignas(cmsghdr) char control[CMSG_SPACE(sizeof both)] = {};
+    msghdr header{};
+    header.msg_iov = &place;
+    header.msg_iovlen = 1;
+    header.msg_control = control;
+    header.msg_controllen = sizeof control;
+    cmsghdr* rights = CMSG_FIRSTHDR(&header);
+    rights->cmsg_level = SOL_SOCKET;
+    rights->cmsg_type = SCM_RIGHTS;
+    rights->cmsg_len = CMSG_LEN(sizeof both);
+    std::memcpy(CMSG_DATA(rights), both, sizeof both);
+    ASSERT_GT(sendmsg(client.get(), &header, 0), 0);
+    for (int i = 0; i < 500 && !server_.has_pages(); ++i) serve();
+    EXPECT_TRUE(server_.has_pages());
+  }
+  for (int i = 0; i < 3; ++i) serve();
+  EXPECT_EQ(open_descriptors(), before);
+}
+
+// While this lives, `free` more descriptors can be opened.
+class FewDescriptors {
+ public:
+  explicit FewDescriptors(rlim_t free) {
+    getrlimit(RLIMIT_NOFILE, &before_);
+    rlimit few = before_;
+    const Descriptor lowest = duplicate(STDIN_FILENO);
+    few.rlim_cur = static_cast<rlim_t>(lowest.get()) + free;
+    setrlimit(RLIMIT_NOFILE, &few);
+  }
+  ~FewDescriptors() { setrlimit(RLIMIT_NOFILE, &before_); }
+  FewDescriptors(const FewDescriptors&) = delete;
+  FewDescriptors& operator=(const FewDescriptors&) = delete;
+
+ private:
+  rlimit before_{};
+};
+
+TEST_F(Server, LosesNoPageForWantOfDescriptorsAndDoesNotSpin) {
+  for (const rlim_t free : {0, 1}) {
+    server_.forget_all();
+    const pid_t pid = start("3", [] { report_metrics({.samples = 1}); });
+    ASSERT_EQ(waitpid(pid, nullptr, 0), pid);
+    {
+      const FewDescriptors few(free);
+      for (int i = 0; i < 3; ++i) serve();
+      EXPECT_FALSE(server_.has_pages());
+      std::vector<pollfd> polled;
+      server_.add_polled(&polled);
+      EXPECT_TRUE(polled.empty()) << "nothing can be done for a while";
+      EXPECT_TRUE(server_.deadline());
+    }
+    for (int i = 0; i < 2000 && !server_.has_pages(); ++i) {
+      serve();
+      usleep(1000);
+    }
+    EXPECT_TRUE(server_.read(3)) << free;
+  }
+}
+
+TEST_F(Server, HasTheRanksOwnReportsAndNotThoseOfItsForkedChildren) {
+  const pid_t pid = start("3", [] {
+    report_metrics({.step = 5, .samples = 10});
+    const pid_t child = fork();
+    if (child == 0) {
+      report_metrics({.step = 900, .samples = 1000});
+      _exit(0);
+    }
+    int status = -1;
+    if (waitpid(child, &status, 0) != child || status != 0) _exit(1);
+  });
+  int status = -1;
+  ASSERT_EQ(waitpid(pid, &status, 0), pid);
+  ASSERT_EQ(status, 0);
+  for (int i = 0; i < 500 && !server_.has_pages(); ++i) serve();
+  for (int i = 0; i < 3; ++i) serve();
+  ASSERT_TRUE(server_.read(3));
+  EXPECT_EQ(server_.read(3)->measured.step, 5);
+  EXPECT_EQ(server_.read(3)->measured.samples, 10);
+}
+
+TEST_F(Server, CountsUpToTheLargestNumber) {
+  const pid_t pid = start("3", [] {
+    report_metrics({.step = std::numeric_limits<std::int64_t>::max(), .samples = std::numeric_limits<std::int64_t>::max()});
+    report_metrics({.samples = 1});
+  });
+  int status = -1;
+  ASSERT_EQ(waitpid(pid, &status, 0), pid);
+  ASSERT_EQ(status, 0);
+  for (int i = 0; i < 500 && !server_.has_pages(); ++i) serve();
+  ASSERT_TRUE(server_.read(3));
+  EXPECT_EQ(server_.read(3)->measured.step, std::numeric_limits<std::int64_t>::max());
+  EXPECT_EQ(server_.read(3)->measured.samples, std::numeric_limits<std::int64_t>::max());
+}
+
 TEST(Report, IsNothingWithoutALauncherAndRefusesWhatIsNegative) {
   report_metrics({.samples = 1});
   EXPECT_FALSE(Reporter::of_process().is_on());
-  for (const StepMetrics& wrong : {StepMetrics{.step = -1}, {.epoch = -1}, {.samples = -1}, {.wait_seconds = -1}, {.wait_seconds = std::nan("")}}) {
+  for (const StepMetrics& wrong : {StepMetrics{.step = -1}, {.epoch = -1}, {.samples = -1}, {.wait_seconds = -1}, {.wait_seconds = std::nan("")}, {.wait_seconds = INFINITY}}) {
     EXPECT_THROW(report_metrics(wrong), Error);
   }
 }

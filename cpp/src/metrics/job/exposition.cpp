@@ -34,6 +34,8 @@ class Families {
       ClientMetric one = metric(type, static_cast<double>(*value));
       one.label.push_back({"host", rank.host});
       one.label.push_back({"rank", std::to_string(rank.rank)});
+      // Ranks are numbered anew with each set of them: what a process counts is its own.
+      if (type == MetricType::Counter) one.label.push_back({"pid", std::to_string(rank.pid)});
       family.metric.push_back(std::move(one));
     }
     if (!family.metric.empty()) families_.push_back(std::move(family));
@@ -64,7 +66,7 @@ std::string exposition(const Job& job) {
   families.of_job("tandem_world_size", "Ranks that train", MetricType::Gauge, job.world_size);
   families.of_job("tandem_membership_epoch", "Sets of ranks so far, from 1; 0: the program does not train elastically", MetricType::Gauge,
                   static_cast<double>(job.membership_epoch));
-  families.of_job("tandem_restarts_total", "Processes, or all of them at once, that were started again", MetricType::Counter,
+  families.of_job("tandem_restarts_total", "Processes, or all of them at once, that this launcher started again", MetricType::Counter,
                   static_cast<double>(job.restarts));
   families.of_job("tandem_uptime_seconds", "Since the launcher was started", MetricType::Gauge, job.seconds);
   families.of_ranks("tandem_step", "Steps that are completed", MetricType::Gauge, [](const Rank& rank) { return rank.step; });

@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <tuple>
 
 #include "base/json_document.h"
+#include "base/printable.h"
 #include "tandem/error.h"
 
 namespace tandem::metrics {
@@ -15,14 +17,18 @@ namespace {
 
 using nlohmann::ordered_json;
 
-constexpr std::size_t kMostText = 255;
+constexpr int kMostRank = 1 << 20;
 
 // As it may be shown on a terminal, and stand in a label.
-std::string text_of(const ordered_json& json, const char* name) {
-  std::string text = json.at(name).get<std::string>();
-  text.resize(std::min(text.size(), kMostText));
-  for (char& c : text) c = static_cast<unsigned char>(c) < ' ' || c == '\x7f' ? '?' : c;
-  return text;
+std::string text_of(const ordered_json& json, const char* name) { return printable(json.at(name).get<std::string>()); }
+
+std::int64_t whole_number(const ordered_json& json, const char* name, std::int64_t least, std::int64_t most) {
+  const bool is_one = json.is_number_integer() && (!json.is_number_unsigned() || json.get<std::uint64_t>() <= std::uint64_t{INT64_MAX});
+  const std::int64_t value = is_one ? json.get<std::int64_t>() : 0;
+  if (!is_one || value < least || value > most) {
+    throw std::invalid_argument(std::string(name) + " is no whole number from " + std::to_string(least) + " to " + std::to_string(most));
+  }
+  return value;
 }
 
 void put(ordered_json& json, const char* name, const std::optional<std::int64_t>& value) {
@@ -41,8 +47,7 @@ void put(ordered_json& json, const char* name, const std::optional<double>& valu
 void get(const ordered_json& json, const char* name, std::optional<std::int64_t>* value) {
   const auto found = json.find(name);
   if (found == json.end()) return;
-  if (!found->is_number_integer()) throw std::invalid_argument(std::string(name) + " is no whole number");
-  *value = found->get<std::int64_t>();
+  *value = whole_number(*found, name, INT64_MIN, INT64_MAX);
 }
 
 void get(const ordered_json& json, const char* name, std::optional<double>* value) {
@@ -87,9 +92,9 @@ std::vector<Rank> ranks_of(const ordered_json& list, std::size_t most) {
   std::vector<Rank> ranks;
   for (const ordered_json& one : list) {
     Rank rank;
-    rank.rank = one.at("rank").get<int>();
+    rank.rank = static_cast<int>(whole_number(one.at("rank"), "rank", -1, kMostRank));
     rank.host = text_of(one, "host");
-    rank.pid = one.at("pid").get<std::int64_t>();
+    rank.pid = whole_number(one.at("pid"), "pid", 0, INT64_MAX);
     visit_measured(rank, [&one](const char* name, auto& value) { get(one, name, &value); });
     ranks.push_back(std::move(rank));
   }
@@ -116,6 +121,18 @@ void take_larger(std::optional<Value>& largest, const std::optional<Value>& valu
 
 void sort_ranks(std::vector<Rank>& ranks) {
   std::ranges::stable_sort(ranks, {}, [](const Rank& one) { return std::tuple(one.rank < 0, one.rank, one.host, one.pid); });
+}
+
+void settle_ranks(std::vector<Rank>& ranks, int world_size) {
+  sort_ranks(ranks);
+  int last = -1;
+  for (Rank& one : ranks) {
+    if (one.rank < 0) break;
+    const bool is_left_over = one.rank >= world_size || one.rank == last;
+    last = one.rank;
+    if (is_left_over) one.rank = -1;
+  }
+  sort_ranks(ranks);
 }
 
 std::optional<double> samples_per_second(const Job& job) {
@@ -182,11 +199,11 @@ Job decode_job(std::string_view json, std::size_t most_ranks) {
     job.run = text_of(read, "run");
     job.program = text_of(read, "program");
     job.host = text_of(read, "host");
-    job.pid = read.at("pid").get<std::int64_t>();
+    job.pid = whole_number(read.at("pid"), "pid", 0, INT64_MAX);
     job.seconds = read.at("seconds").get<double>();
-    job.world_size = read.at("world_size").get<int>();
-    job.membership_epoch = read.at("membership_epoch").get<std::int64_t>();
-    job.restarts = read.at("restarts").get<std::int64_t>();
+    job.world_size = static_cast<int>(whole_number(read.at("world_size"), "world_size", 0, kMostRank));
+    job.membership_epoch = whole_number(read.at("membership_epoch"), "membership_epoch", 0, INT64_MAX);
+    job.restarts = whole_number(read.at("restarts"), "restarts", 0, INT64_MAX);
     job.is_whole = read.at("is_whole").get<bool>();
     job.ranks = ranks_of(read.at("ranks"), most_ranks);
     return job;

@@ -13,13 +13,17 @@
 namespace tandem::metrics {
 namespace {
 
-constexpr std::size_t kMostConnections = 4096;
+constexpr std::size_t kMostConnections = 256;  // at a time; more wait
+constexpr std::chrono::seconds kPatience{10};  // with who says nothing, or does not read
+constexpr std::chrono::seconds kShortFor{1};
 constexpr std::string_view kPage = "page ";
 
 // Nothing: none waits, or it is not of this user, which is refused.
-std::optional<Descriptor> accept_one(const Descriptor& listener, pid_t* pid, bool* waits) {
+std::optional<Descriptor> accept_one(const Descriptor& listener, pid_t* pid, bool* waits, bool* is_short) {
   Descriptor made(accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+  const int failure = errno;
   *waits = made.valid();
+  *is_short = !made.valid() && (failure == EMFILE || failure == ENFILE || failure == ENOBUFS || failure == ENOMEM);
   if (!made.valid()) return std::nullopt;
   ucred peer{};
   socklen_t size = sizeof peer;
@@ -41,27 +45,47 @@ std::optional<std::int64_t> worker_in(std::string_view text) {
 }  // namespace
 
 void PageServer::add_polled(std::vector<pollfd>* polled) const {
-  if (connections_.size() < kMostConnections) polled->push_back({listener_.get(), POLLIN, 0});
+  if (connections_.size() < kMostConnections && !short_until_) polled->push_back({listener_.get(), POLLIN, 0});
   for (const Connection& each : connections_) {
-    const int wanted = POLLIN | (each.unsent.empty() ? 0 : POLLOUT);
+    const int wanted = (short_until_ ? 0 : POLLIN) | (each.unsent.empty() ? 0 : POLLOUT);
+    if (wanted == 0) continue;
     polled->push_back({each.socket.get(), static_cast<short>(wanted), 0});
   }
 }
 
+std::optional<PageServer::Time> PageServer::deadline() const {
+  std::optional<Time> next = short_until_;
+  for (const Connection& each : connections_) {
+    if (!short_until_) next = std::min(next.value_or(each.until), each.until);
+  }
+  return next;
+}
+
 void PageServer::serve(const Handlers& handlers) {
-  for (bool waits = true; waits && connections_.size() < kMostConnections;) {
+  const Time now = std::chrono::steady_clock::now();
+  if (short_until_ && now >= *short_until_) short_until_.reset();
+  for (bool waits = !short_until_; waits && connections_.size() < kMostConnections;) {
     Connection connection;
-    auto socket = accept_one(listener_, &connection.pid, &waits);
+    bool is_short = false;
+    auto socket = accept_one(listener_, &connection.pid, &waits, &is_short);
+    if (is_short) short_until_ = now + kShortFor;
     if (!socket) continue;
+    connection.until = now + kPatience;
     connection.socket = std::move(*socket);
     connections_.push_back(std::move(connection));
   }
   for (Connection& connection : connections_) {
-    receive(connection, handlers);
+    if (!short_until_ && !has_descriptor()) short_until_ = now + kShortFor;
+    if (!short_until_) receive(connection, handlers);
     write(connection);
   }
-  connections_.remove_if([](const Connection& one) { return one.broken || (one.ends && one.unsent.empty()); });
+  connections_.remove_if([&](const Connection& one) {
+    return one.broken || (one.ends && one.unsent.empty()) || (!short_until_ && now >= one.until);
+  });
 }
+
+// A page that comes while there is none would be lost, and its process sends it once.
+bool PageServer::has_descriptor() const { return duplicate(listener_.get()).valid(); }
 
 void PageServer::receive(Connection& connection, const Handlers& handlers) {
   while (!connection.broken) {
@@ -72,7 +96,7 @@ void PageServer::receive(Connection& connection, const Handlers& handlers) {
     header.msg_iov = &place;
     header.msg_iovlen = 1;
     header.msg_control = control;
-    header.msg_controllen = sizeof control;
+    header.msg_controllen = CMSG_LEN(sizeof(int));  // of one descriptor: what more there are are closed
     const ssize_t got = recvmsg(connection.socket.get(), &header, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
     if (got < 0 && errno == EINTR) continue;
     if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) return;

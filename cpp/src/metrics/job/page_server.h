@@ -4,6 +4,7 @@
 #include <poll.h>
 #include <sys/types.h>
 
+#include <chrono>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -30,7 +31,9 @@ class PageServer {
   // Of a socket that listens, of whole messages (SOCK_SEQPACKET).
   explicit PageServer(Descriptor listener) : listener_(std::move(listener)) {}
 
+  using Time = std::chrono::steady_clock::time_point;
   void add_polled(std::vector<pollfd>* polled) const;
+  std::optional<Time> deadline() const;
   struct Handlers {
     std::function<bool(std::int64_t worker)> knows;  // whether it runs
     std::function<std::string()> job;                // the answer
@@ -51,6 +54,7 @@ class PageServer {
   struct Connection {
     Descriptor socket;
     pid_t pid = 0;
+    Time until;
     std::deque<std::string> unsent;
     bool ends = false;  // once all is sent
     bool broken = false;
@@ -59,11 +63,13 @@ class PageServer {
     pid_t pid;
     Page page;
   };
+  bool has_descriptor() const;
   void receive(Connection& connection, const Handlers& handlers);
   static void write(Connection& connection);
 
   Descriptor listener_;
   std::list<Connection> connections_;
+  std::optional<Time> short_until_;  // of descriptors: none is taken before
   std::map<std::int64_t, Reporter> pages_;  // by worker
 };
 

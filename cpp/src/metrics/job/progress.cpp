@@ -79,6 +79,7 @@ std::string progress_line(const Job& job) {
   if (const auto loss = loss_of(job)) add("loss " + number_text(*loss));
   add(ranks_text(job.world_size));
   add(duration_text(job.seconds));
+  if (!job.is_whole) line += " (this node)";
   return line;
 }
 
@@ -87,7 +88,7 @@ std::string rank_table(const Job& job) {
   if (job.membership_epoch > 0) title += ", membership epoch " + std::to_string(job.membership_epoch);
   if (job.restarts > 0) title += ", " + std::to_string(job.restarts) + (job.restarts == 1 ? " restart" : " restarts");
   title += ", " + duration_text(job.seconds);
-  if (!job.is_whole) title += "; the ranks of this node alone, for another agent keeps account of all";
+  if (!job.is_whole) title += "; the ranks of this node alone";
   std::vector<std::vector<std::string>> rows = {
       {"RANK", "HOST", "PID", "EPOCH", "STEP", "SAMPLES", "SAMPLES/S", "STEPS/S", "LOSS", "WAIT", "MEMORY", "AGE"}};
   for (const Rank& rank : job.ranks) {

@@ -9,7 +9,7 @@
 
 namespace tandem::metrics {
 
-// In one line: "epoch 2, step 1200, 5310 samples/s, loss 0.1234, 4 ranks, 0:02:10". What is not known is left out; "" where
+// In one line: "epoch 2, step 1200, 5310 samples/s, loss 0.1234, 4 ranks, 0:02:10". What is not known is left out, and one of a node alone ends with " (this node)"; "" where
 // no rank has reported anything.
 std::string progress_line(const Job& job);
 

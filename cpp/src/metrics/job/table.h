@@ -22,6 +22,7 @@ class Table {
 
   // `rank` -1: it has none yet.
   void started(std::int64_t worker, pid_t pid, int rank);
+  // `rank` -1: it has none any more.
   void placed(std::int64_t worker, int rank);
   void ended(std::int64_t worker) { workers_.erase(worker); }
   bool has(std::int64_t worker) const { return workers_.contains(worker); }
@@ -29,6 +30,8 @@ class Table {
 
   // Reads what all have reported.
   void look(const PageServer& pages, std::int64_t now);
+  // Reads what that one has reported, and gives it; nothing where there is none.
+  std::optional<Rank> look_at(std::int64_t worker, const PageServer& pages, std::int64_t now);
   // As of the last look; by rank.
   std::vector<Rank> ranks() const;
 
@@ -42,6 +45,9 @@ class Table {
     std::optional<std::int64_t> resident_bytes;
     double age = 0;
   };
+  static void look(std::int64_t number, Worker& worker, const PageServer& pages, std::int64_t now);
+  Rank rank_of(const Worker& worker) const;
+
   const std::string host_;
   std::map<std::int64_t, Worker> workers_;
 };
