@@ -1,4 +1,5 @@
 """Namespaces in which a test is alone, so that whatever a job leaves behind is seen: processes, listening sockets, shared memory."""
+import contextlib
 import os
 import pathlib
 import random
@@ -72,6 +73,12 @@ def state_of(pid):
 
 def is_alive(pid):
     return state_of(pid) not in ("", "Z", "X")
+
+
+def kill(pid, number=signal.SIGKILL):
+    """Of one that may have ended meanwhile."""
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(pid, number)
 
 
 def children_of(pid):
