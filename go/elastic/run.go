@@ -25,7 +25,10 @@ type Options struct {
 
 	CommitEvery int // steps: what a failure costs at most, against a copy of the state in memory; unset: 10
 
-	Checkpoints     string           // a folder that all ranks see: where nobody is left, training goes on from its newest checkpoint
+	// A folder that all ranks see: where nobody is left, training goes on from its newest checkpoint. A disk that fails, or
+	// is full, costs a checkpoint, of which a line on stderr says so, once one was written or loaded; before that, and at
+	// the end of training, it is [Run]'s error.
+	Checkpoints     string
 	CheckpointEvery int              // steps, a multiple of CommitEvery; unset: none are written
 	CheckpointsKept gotorch.Opt[int] // unset: 3; Some(0): all
 

@@ -1,5 +1,6 @@
 /* failing_disk FOLDER FAILURES MOUNTPOINT: a file system (FUSE) that shows FOLDER, until it is unmounted. Calls whose names the file
- * FAILURES has at that moment (create open read write fsync rename mkdir unlink rmdir) fail with EIO, as on a disk that is going. */
+ * FAILURES has at that moment (create open read write fsync rename mkdir unlink rmdir readdir; stat: of what is no folder) fail with EIO, as on a disk that is
+ * going. */
 #define FUSE_USE_VERSION 31
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -54,13 +55,16 @@ static void* disk_init(struct fuse_conn_info* connection, struct fuse_config* co
 static int disk_getattr(const char* path, struct stat* status, struct fuse_file_info* info) {
   char place[PATH_MAX];
   (void)info;
-  return result_of(lstat(place_of(path, place), status));
+  const int result = result_of(lstat(place_of(path, place), status));
+  if (result == 0 && !S_ISDIR(status->st_mode)) FAIL_WHERE_ASKED("stat");
+  return result;
 }
 
 static int disk_readdir(const char* path, void* buffer, fuse_fill_dir_t fill, off_t offset, struct fuse_file_info* info,
                         enum fuse_readdir_flags flags) {
   char place[PATH_MAX];
   (void)offset, (void)info, (void)flags;
+  FAIL_WHERE_ASKED("readdir");
   DIR* opened = opendir(place_of(path, place));
   if (!opened) return -errno;
   for (struct dirent* entry; (entry = readdir(opened));) fill(buffer, entry->d_name, NULL, 0, 0);

@@ -10,6 +10,7 @@
 #include <charconv>
 #include <cstring>
 #include <filesystem>
+#include <system_error>
 
 #include "base/atomic_file.h"
 #include "base/descriptor.h"
@@ -55,6 +56,15 @@ bool is_there(const std::string& path) {
   return fs::exists(path, none);
 }
 
+// The names in a folder, up to where reading it fails.
+std::vector<std::string> names_in(const std::string& path, std::error_code& error) {
+  std::vector<std::string> names;
+  for (fs::directory_iterator entry(path, error); !error && entry != fs::directory_iterator(); entry.increment(error)) {
+    names.push_back(entry->path().filename());
+  }
+  return names;
+}
+
 }  // namespace
 
 std::string step_name(std::int64_t step) {
@@ -89,12 +99,11 @@ void Folder::begin(std::int64_t step) const {
   recover();
   std::error_code error;
   std::vector<std::string> left;
-  for (const auto& entry : fs::directory_iterator(path_, error)) {
-    const std::string name = entry.path().filename();
+  for (const std::string& name : names_in(path_, error)) {
     const bool is_latest = target_of_temporary(name) == kLatest;
     if (!is_latest && !name.ends_with(kUnfinished)) continue;
     if (is_latest || step_of(std::string_view(name).substr(0, name.size() - kUnfinished.size()))) {
-      left.push_back(entry.path());
+      left.push_back(path_ + "/" + name);
     }
   }
   if (error) fail("read " + path_, error.value());
@@ -131,9 +140,8 @@ void Folder::publish(std::int64_t step) const {
 
 void Folder::recover() const {
   std::vector<std::string> moved;
-  std::error_code error;
-  for (const auto& entry : fs::directory_iterator(path_, error)) {
-    const std::string name = entry.path().filename();
+  std::error_code unread;  // who needs the names says so
+  for (const std::string& name : names_in(path_, unread)) {
     if (!name.ends_with(kAside)) continue;
     const std::string plain = name.substr(0, name.size() - kAside.size());
     if (step_of(plain)) moved.push_back(plain);
@@ -173,10 +181,12 @@ void Folder::prune(std::size_t keep) const {
 std::vector<std::int64_t> Folder::steps() const {
   std::vector<std::int64_t> steps;
   std::error_code error;
-  for (const auto& entry : fs::directory_iterator(path_, error)) {
-    const auto step = step_of(entry.path().filename().native());
-    std::error_code none;
-    if (step && fs::exists(entry.path() / kManifest, none)) steps.push_back(*step);
+  for (const std::string& name : names_in(path_, error)) {
+    const auto step = step_of(name);
+    if (!step) continue;
+    // One of which that cannot be told is not passed over without a word: reading it says why.
+    std::error_code untold;
+    if (fs::exists(path_of(*step) + "/" + kManifest, untold) || untold) steps.push_back(*step);
   }
   if (error && error != std::errc::no_such_file_or_directory) fail("read " + path_, error.value());
   std::sort(steps.begin(), steps.end());

@@ -35,7 +35,7 @@ class Folder {
   // Removes all but the last `keep` up to the latest. Those of later steps, which training went back before, stay.
   void prune(std::size_t keep) const;
 
-  // Rising. With a manifest, whether it is whole or not.
+  // Rising. With a manifest, whether it is whole or not; those too of which that cannot be read. None where there is no folder.
   std::vector<std::int64_t> steps() const;
   // What the file `latest` says; nothing where it is missing, unreadable or says nothing of the kind.
   std::optional<std::int64_t> latest() const;

@@ -123,6 +123,7 @@ void save(const Folder& folder, const Ranks& ranks, const CheckpointOptions& opt
   if (step < 0) invalid("a checkpoint's step is counted from 0, not " + std::to_string(step));
   const std::string place = folder.unfinished(step);
   std::string failed = " was not saved: ";
+  bool is_saved = false;
   // Of rank 0, as all ranks hear it.
   const auto is_permitted = [&] { return ranks.rank() != 0 || !options.permits || options.permits(); };
   try {
@@ -151,13 +152,16 @@ void save(const Folder& folder, const Ranks& ranks, const CheckpointOptions& opt
       return;
     }
     failed = " is saved, but older ones could not be removed: ";
+    is_saved = true;
     ranks.together([&]() -> std::string {
       if (ranks.rank() == 0) folder.prune(options.keep);
       return {};
     });
   } catch (const Error& error) {
     if (ranks.rank() == 0) folder.discard(step);
-    throw Error(error.code(), "checkpoint " + step_name(step) + " in " + folder.path() + failed + error.what());
+    const std::string what = "checkpoint " + step_name(step) + " in " + folder.path() + failed + error.what();
+    if (is_saved) throw OlderOnesStay(error.code(), what);
+    throw Error(error.code(), what);
   }
 }
 

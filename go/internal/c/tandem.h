@@ -2007,7 +2007,9 @@ TDM_API TDM_BLOCKS void tdm_elastic_free(tdm_elastic* elastic);
 
 /* Copies what training goes on with, at the step that tdm_elastic_step() has come to. The same tensors on all ranks; those
  * that are own stay with their process, are in no checkpoint, and are no parts of larger ones. `values`: JSON; NULL: "{}".
- * Where a checkpoint is due it is written beside the steps that follow; what writing fails of is a later call's error. */
+ * Where a checkpoint is due it is written beside the steps that follow. Where the disk fails that, training goes on without it
+ * and a line on stderr says so, once a checkpoint was written or loaded; before that, and of what else writing fails of, it is
+ * a later call's error: TDM_ERROR_IO, TDM_ERROR_NOT_FOUND. */
 TDM_API TDM_BLOCKS tdm_error* tdm_elastic_commit(tdm_elastic* elastic, const tdm_checkpoint_tensor* tensors,
                                                  size_t tensor_count, TDM_NULLABLE const char* values);
 /* What the last commit has, or what tdm_elastic_meet() brought: tensors whose memory the next commit overwrites. Free *out
@@ -2034,7 +2036,8 @@ TDM_API TDM_BLOCKS tdm_error* tdm_elastic_step(tdm_elastic* elastic, tdm_elastic
 /* Whether training failed because the epoch ended, or its group failed: then tdm_elastic_meet() is next. Waits a moment
  * for what the launcher has to say. */
 TDM_API TDM_BLOCKS tdm_error* tdm_elastic_has_ended(tdm_elastic* elastic, int32_t* ended);
-/* Training has come to its end. */
+/* Training has come to its end. Waits for the checkpoint that is being written; where the one that was due last is not on the
+ * disk the last commit is written in its place. Errors: TDM_ERROR_IO, TDM_ERROR_NOT_FOUND where that fails too. */
 TDM_API TDM_BLOCKS tdm_error* tdm_elastic_done(tdm_elastic* elastic);
 /* This process is to leave soon, as its machine is: tdm_elastic_step() says so at the next step at which all ranks can
  * stop. For a signal's handler, call it from a thread that waits for the signal. */

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cstdio>
 #include <mutex>
 #include <utility>
 
@@ -13,6 +12,7 @@
 #include "checkpoint/manifest.h"
 #include "elastic/session/commits.h"
 #include "elastic/session/parameter_check.h"
+#include "elastic/session/saves.h"
 #include "membership/agent_client.h"
 #include "metrics/reporter.h"
 #include "tandem/elastic.h"
@@ -56,11 +56,6 @@ bool is_of_a_peer(const Error& error) {
          error.code() == ErrorCode::kAborted;
 }
 
-// Of the disk, which may have room, or be back, when the next checkpoint is due.
-bool is_of_storage(const Error& error) {
-  return error.code() == ErrorCode::kIo || error.code() == ErrorCode::kNotFound;
-}
-
 void check_content(const CheckpointContent& content) {
   for (const auto& [section, own] : content.own) {
     for (const OwnTensor& each : own) {
@@ -91,16 +86,11 @@ struct Session::Parts {
   void connect(const membership::Form& form, const std::shared_ptr<StoreInterrupt>& interrupt);
   void share(const std::vector<std::int64_t>& committed);
   std::shared_ptr<ProcessGroup> of_cpu() const;
-  bool resume();
   void adopt(std::shared_ptr<ProcessGroup> made);
   std::shared_ptr<ProcessGroup> take_group();
   void close_group();
   void drop_group();
   void start_step();
-  void write_checkpoint();
-  void open_folder();
-  void settle_checkpoint(bool closes = false);
-  void tell(const std::string& text) const;
   void check_parameters(const CheckpointContent& content);
 
   const Options options;
@@ -115,14 +105,11 @@ struct Session::Parts {
   std::string failure;       // why the last epoch ended for this rank
   std::string put_out;       // who has other parameters than this rank and most others
   bool is_wrong = false;     // this rank has, or nobody can say
-  bool is_final = false;     // what failed, on all ranks alike
   int fruitless = 0;
-  std::unique_ptr<CheckpointFolder> closing;  // whose save was aborted, and may not have ended yet
-  bool checkpoint_due = false;  // of the last commit
   Commits commits;
   Checkpoint as_checkpoint;
   Store store;
-  std::unique_ptr<CheckpointFolder> folder;
+  Saves saves{options};
 
   std::mutex mutex;  // of what the agent's thread uses
   std::shared_ptr<ProcessGroup> group;
@@ -147,7 +134,6 @@ Session::~Session() {
     parts_->agent->on_interrupt(nullptr);
     parts_->agent->tell_waiting(nullptr);
   }
-  parts_->folder.reset();
 }
 
 // -------------------------------------------------------------------------------------------------------- commits
@@ -156,7 +142,7 @@ void Session::commit(const CheckpointContent& content) {
   Parts& parts = *parts_;
   check_content(content);
   checkpoint::check_values(content.values);
-  parts.write_checkpoint();
+  parts.saves.write(parts.commits);
   parts.check_parameters(content);
   parts.commits.take(content, parts.steps, [&parts] {
     const auto failure = parts.group ? parts.group->failure() : std::nullopt;
@@ -166,7 +152,7 @@ void Session::commit(const CheckpointContent& content) {
   if (!parts.group) return;
   parts.stops = parts.stops_next;
   parts.committed = true;
-  parts.checkpoint_due = parts.options.checkpoint_every > 0 && parts.steps % parts.options.checkpoint_every == 0;
+  parts.saves.committed(parts.steps);
 }
 
 // Before the commit, so that none has what is wrong.
@@ -203,45 +189,6 @@ const Checkpoint& Session::committed() const {
   return result;
 }
 
-// In the step after the commit, whose copy is there by then, on all ranks alike.
-void Session::Parts::write_checkpoint() {
-  if (!std::exchange(checkpoint_due, false)) return;
-  settle_checkpoint();
-  open_folder();
-  const Commit& last = commits.last();
-  CheckpointContent content = last.content;
-  content.own.clear();  // it is of this process, and ranks change
-  folder->save_async(last.step, content);
-}
-
-void Session::Parts::open_folder() {
-  if (folder) return;
-  folder = std::make_unique<CheckpointFolder>(options.checkpoints,
-                                              CheckpointOptions{options.checkpoints_kept, group, [this, of = epoch] {
-                                                return !agent || agent->permits(of);
-                                              }});
-}
-
-// Waits for the save before. A disk that is full, or fails, ends no training: all ranks get that error, and one says it.
-void Session::Parts::settle_checkpoint(bool closes) {
-  if (!folder) return;
-  try {
-    if (closes) {
-      folder->close();
-    } else {
-      folder->wait();
-    }
-  } catch (const Error& error) {
-    if (!is_of_storage(error)) throw;
-    tell(error.what() + std::string("; training goes on, and writes the next one when it is due: make room there, or look after that disk"));
-  }
-}
-
-// One line for people, of all ranks together.
-void Session::Parts::tell(const std::string& text) const {
-  if (!group || group->rank() == 0) std::fprintf(stderr, "tandem: %s\n", text.c_str());
-}
-
 // ---------------------------------------------------------------------------------------------------------- epochs
 
 bool Session::meet() { return parts_->meet(); }
@@ -272,7 +219,7 @@ bool Session::Parts::meet() {
     stops = stops_next = false;
     failure.clear();
     const auto form = agent->join({epoch, committed ? commits.last().step : -1, reason});
-    closing.reset();
+    saves.forget_dropped();
     if (!form) return false;
     epoch = form->epoch;
     const auto interrupt = std::make_shared<StoreInterrupt>();
@@ -370,7 +317,7 @@ void Session::Parts::share(const std::vector<std::int64_t>& steps_of) {
   for (std::size_t rank = 0; rank < steps_of.size(); ++rank) {
     if (steps_of[rank] == newest && (newest >= 0 || rank == 0)) holders.push_back(static_cast<int>(rank));
   }
-  const bool resumed = newest < 0 && resume();
+  const bool resumed = newest < 0 && saves.resume(group, commits, epoch);
   const bool holds = std::binary_search(holders.begin(), holders.end(), group->rank());
   if (!resumed && holders.size() < steps_of.size()) {
     const auto exchange = of_cpu();
@@ -386,8 +333,7 @@ void Session::Parts::share(const std::vector<std::int64_t>& steps_of) {
   steps = commits.last().step;
   commits.forget_steps();
   committed = true;
-  // The epoch before may have ended while this one was written, or before it was.
-  checkpoint_due = !resumed && options.checkpoint_every > 0 && steps > 0 && steps % options.checkpoint_every == 0;
+  saves.begin(group, [this, of = epoch] { return !agent || agent->permits(of); }, steps, resumed);
 }
 
 // A group whose ranks exchange what lies in memory: NCCL's do not.
@@ -405,30 +351,9 @@ std::shared_ptr<ProcessGroup> Session::Parts::of_cpu() const {
   return made;
 }
 
-// From the folder of checkpoints, for all ranks alike.
-bool Session::Parts::resume() {
-  if (options.checkpoints.empty()) return false;
-  CheckpointFolder saved(options.checkpoints, {options.checkpoints_kept, group});
-  const auto newest = saved.load();
-  if (!newest) return false;
-  CheckpointContent content;
-  content.values = newest->values;
-  for (const auto& [section, tensors] : newest->sections) content.replicated[section] = tensors;
-  // Sections without tensors have no file.
-  for (const auto& [section, tensors] : commits.last().content.replicated) content.replicated[section];
-  commits.forget_steps();
-  commits.take(content, newest->step);
-  for (const std::string& why : newest->refused) {
-    tell("the checkpoint " + why + "; training goes on from that of step " + std::to_string(newest->step) + " in " + options.checkpoints);
-  }
-  return true;
-}
-
-// Once training stopped in order: a checkpoint that is being written is one.
+// Once training stopped in order.
 void Session::Parts::close_group() {
-  write_checkpoint();
-  settle_checkpoint(/*closes=*/true);
-  folder.reset();
+  saves.close(commits);
   const auto last = take_group();
   if (last) last->close();
 }
@@ -436,11 +361,7 @@ void Session::Parts::close_group() {
 void Session::Parts::drop_group() {
   const auto last = take_group();
   if (last) last->abort();
-  checkpoint_due = false;
-  if (folder) {
-    folder->abort();
-    closing = std::move(folder);  // which waits until it has ended: the others do not
-  }
+  saves.drop();
 }
 
 const std::shared_ptr<ProcessGroup>& Session::group() const {
@@ -467,7 +388,8 @@ void Session::Parts::start_step() {
 Session::Next Session::step() {
   Parts& parts = *parts_;
   group();
-  parts.write_checkpoint();
+  parts.saves.look();
+  parts.saves.write(parts.commits);
   ++parts.steps;
   metrics::Reporter::of_process().step(parts.steps);
   Next next = Next::kGoOn;
@@ -494,7 +416,7 @@ Session::Next Session::step() {
 
 bool Session::has_ended() {
   Parts& parts = *parts_;
-  if (!parts.agent || !parts.group || parts.is_aborted() || parts.is_wrong || parts.is_final) return false;
+  if (!parts.agent || !parts.group || parts.is_aborted() || parts.is_wrong || parts.saves.has_failed()) return false;
   if (!parts.put_out.empty()) {
     parts.failure = std::exchange(parts.put_out, "");
     return true;
@@ -510,14 +432,7 @@ bool Session::has_ended() {
 }
 
 void Session::done() {
-  if (parts_->group) parts_->write_checkpoint();
-  try {
-    if (parts_->folder) parts_->folder->close();
-  } catch (const Error& error) {
-    parts_->is_final = is_of_storage(error);  // no later one makes up for it
-    throw;
-  }
-  parts_->folder.reset();
+  parts_->saves.finish(parts_->commits);
   if (parts_->agent) parts_->agent->done();
 }
 
