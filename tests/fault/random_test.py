@@ -1,5 +1,5 @@
 """Faults of all kinds, drawn at random, one after the other and together, for as long as ROUNDS last:
-random_test.py TANDEM ELASTIC_PROGRAM ROUNDS
+random_test.py TANDEM ELASTIC_PROGRAM ROUNDS CHECKPOINT_READER
 
 Prints a seed for each round; TANDEM_FAULT_SEED=N repeats that round alone."""
 import os
@@ -69,6 +69,7 @@ class Round:
         self.clock = clock_test.Clock(self.folder) if os.path.exists(clock_test.LIBRARY) and self.random.random() < 0.5 else None
         self.etcd = Etcd(self.folder) if self.kind == ETCD else None
         self.jobs, self.stopped = [], []
+        self.harmed = []  # jobs that may end as they like
         with socket.create_server(("127.0.0.1", 0)) as free:
             self.port = free.getsockname()[1]
         print(f"seed {seed}: {self.kind}, {' '.join(self.settings)}", flush=True)
@@ -97,9 +98,17 @@ class Round:
         return found if len(found) > 1 or self.kind == "same size" else []
 
     def kinds(self):
-        kinds = ["worker", "two workers", "stopped worker", "stopped worker for a moment"]
+        """What can be done now."""
+        workers, guests = self.workers(), self.guests()
+        kinds = []
+        if workers:
+            kinds += ["worker", "stopped worker", "stopped worker for a moment"]
+        if len(workers) > 2:
+            kinds += ["two workers"]
         if self.kind in ("c10d", ETCD):
-            kinds += ["new node", "node", "node is told", "stopped agent", "storm"]
+            kinds += ["new node", "storm"]
+        if guests:
+            kinds += ["node", "node is told", "stopped agent"]
         if self.etcd:
             kinds += ["etcd"]
         if self.saves and self.step() < 120:  # the last checkpoint would be an error
@@ -117,35 +126,37 @@ class Round:
         return nodes if len(self.alive()) > 2 else []
 
     def harm(self):
-        kind = self.random.choice(self.kinds())
+        kinds = self.kinds()
+        kind = self.random.choice(kinds) if kinds else "nothing can be done"
         print(f"  at step {self.step()}: {kind}", flush=True)
         workers, guests = sorted(self.workers()), self.guests()
         if kind == "worker" and workers:
-            os.kill(self.random.choice(workers), self.random.choice([signal.SIGKILL, signal.SIGSEGV, signal.SIGABRT]))
+            alone.kill(self.random.choice(workers), self.random.choice([signal.SIGKILL, signal.SIGSEGV, signal.SIGABRT]))
         elif kind == "two workers" and len(workers) > 2:
             for pid in self.random.sample(workers, 2):
-                os.kill(pid, signal.SIGKILL)
+                alone.kill(pid)
         elif kind == "stopped worker" and workers:
-            os.kill(self.random.choice(workers), signal.SIGSTOP)
+            alone.kill(self.random.choice(workers), signal.SIGSTOP)
         elif kind == "stopped worker for a moment" and workers:
             pid = self.random.choice(workers)
-            os.kill(pid, signal.SIGSTOP)
+            alone.kill(pid, signal.SIGSTOP)
             time.sleep(self.random.uniform(0, 2))
             if alone.is_alive(pid):
-                os.kill(pid, signal.SIGCONT)
+                alone.kill(pid, signal.SIGCONT)
         elif kind == "new node":
             self.add()
         elif kind == "storm":
             for _ in range(2):
                 self.add()
-        elif kind == "node" and guests:
-            self.random.choice(guests).process.kill()
-        elif kind == "node is told" and guests:
-            self.random.choice(guests).process.send_signal(signal.SIGTERM)
-        elif kind == "stopped agent" and guests:
-            agents = alone.children_of(self.random.choice(guests).process.pid)
-            if agents:
-                os.kill(agents[0], signal.SIGSTOP)
+        elif kind in ("node", "node is told", "stopped agent") and guests:
+            job = self.random.choice(guests)
+            self.harmed.append(job)
+            if kind == "node":
+                job.process.kill()
+            elif kind == "node is told":
+                job.process.send_signal(signal.SIGTERM)
+            elif agents := alone.children_of(job.process.pid):
+                alone.kill(agents[0], signal.SIGSTOP)
                 self.stopped.append(agents[0])
         elif kind == "clock":
             self.clock.jump(self.random.choice(["+6h", "-6h", "+300d", "+0"]))
@@ -169,14 +180,20 @@ class Round:
             if not self.alive():
                 break
             self.harm()
-        alone.eventually(self.is_over, lambda: "it ends:\n" + "\n".join(job.said for job in self.jobs), 240)
+        alone.eventually(self.is_over, lambda: "it ends:\n" + "\n".join(job.said for job in self.jobs), 120)
         for pid in self.stopped:
             if alone.is_alive(pid):
-                os.kill(pid, signal.SIGCONT)
+                alone.kill(pid, signal.SIGCONT)
         for job in self.jobs:
             job.wait()
         said = "\n".join(f"{job.process.returncode}: {job.said}" for job in self.jobs)
         self.test.assertIn(0, [job.process.returncode for job in self.jobs], said)
+        # Others than those that were harmed end well, if they came in time to train.
+        self.test.assertEqual([job.process.returncode for job in self.jobs if job not in self.harmed and job.trains() and job.process.returncode], [], said)
+        if self.saves:
+            run = self.disk / "run"
+            self.test.assertEqual(storage_test.newest(run), self.steps, said)
+            self.test.assertEqual([entry.name for entry in run.iterdir() if entry.name.endswith(".tmp")], [], said)
         self.test.assert_trained([job for job in self.jobs], self.steps, same=(3, self.backend) if self.kind == "same size" else None)
         if self.etcd:
             self.etcd.kill()
@@ -213,4 +230,5 @@ class Rounds(FaultTest):
 if __name__ == "__main__":
     alone.enter()
     ROUNDS = int(sys.argv.pop(3))
+    storage_test.load_reader(sys.argv.pop(3))
     training.main(sys.argv)

@@ -10,7 +10,7 @@ import alone
 import training
 from training import FaultTest, each_backend
 
-STEPS = 40
+STEPS, COMMIT_EVERY = 40, 4  # as elastic_program has them
 # With --min-ranks of all of them every step that counts is made by all: the result has the bits of an undisturbed run.
 THREE = ["-n", "3", "--min-ranks", "3", "--max-restarts", "20"]
 BITS = training.SAME_BITS
@@ -21,10 +21,13 @@ class Lost(FaultTest):
     def test_two_at_once(self, backend):
         job = self.train(THREE, f"BACKEND={backend}", BITS, "PAUSE=20")
         job.reaches(6)
-        members = job.members()
+        members, step = job.members(), job.step()
         for member in (0, 2):
             os.kill(members[member], signal.SIGKILL)
         self.assertEqual(job.finish(), 0, job.said)
+        back_to = [int(number) for number in re.findall(r"from step (\d+) on", job.said)]
+        self.assertTrue(back_to, job.said)
+        self.assertGreaterEqual(back_to[0], step - COMMIT_EVERY, job.said)  # what it costs at most
         self.assertEqual(job.said.count("was killed by SIGKILL (signal 9); another one takes its place"), 2, job.said)
         self.assert_trained([job], STEPS, same=(3, backend), ranks=3)
 

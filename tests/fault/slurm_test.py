@@ -13,8 +13,9 @@ CLUSTER = None  # set below
 STEPS = 150
 # Node 0's agent listens. Each node has a folder, as it would on machines.
 AGENT = """mkdir -p "$0/$SLURM_NODEID"; host=$([ $SLURM_NODEID = 0 ] && echo true || echo false)
-exec "$1" run -n 1 --nnodes 1:2 --rdzv-backend c10d --rdzv-endpoint 127.0.0.1:$2 \\
-  --rdzv-conf keep_alive_interval=1,last_call_timeout=0,join_timeout=30,is_host=$host -- "$3" "$0/$SLURM_NODEID" {settings}"""
+"$1" run -n 1 --nnodes 1:2 --rdzv-backend c10d --rdzv-endpoint 127.0.0.1:$2 \\
+  --rdzv-conf keep_alive_interval=1,last_call_timeout=0,join_timeout=30,is_host=$host -- "$3" "$0/$SLURM_NODEID" {settings}
+code=$?; echo $code > "$0/$SLURM_NODEID/code"; exit $code"""
 
 
 def setUpModule():
@@ -56,6 +57,7 @@ class NodeDown(training.FaultTest):
             alone.end(step)
             CLUSTER.run(["scontrol", "update", "NodeName=127.0.0.2", "State=RESUME"], check=False)  # it may be back by itself
         self.assertIn("now 1 rank, from step", kept.said)
+        self.assertEqual(kept.text("code"), "0\n", kept.said)
         self.assertIn("world 1", kept.results()[0])
         self.assert_trained([kept, lost], STEPS)
         alone.eventually(lambda: not alone.machines.processes_with(str(folder)), lambda: f"nobody is left: {alone.machines.processes_with(str(folder))}")

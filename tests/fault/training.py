@@ -42,11 +42,11 @@ class Training:
     def ended(self):
         return self.process.poll() is not None
 
-    def wait(self):
+    def wait(self, patience=alone.PATIENCE):
         try:
-            return self.process.wait(alone.PATIENCE)
+            return self.process.wait(patience)
         except subprocess.TimeoutExpired:
-            raise alone.FaultError(f"after {alone.PATIENCE} s it has not ended: {self.words}\n{self.said}") from None
+            raise alone.FaultError(f"after {patience} s it has not ended: {self.words}\n{self.said}") from None
 
     def finish(self):
         """wait() without pauses in its steps."""
@@ -132,7 +132,7 @@ class FaultTest(unittest.TestCase):
         key = steps, world, backend
         if key not in self.undisturbed:
             job = Training(self.folder.new("undisturbed"), ["-n", world], f"STEPS={steps}", "PAUSE=0", f"BACKEND={backend}", SAME_BITS)
-            self.assertEqual(job.wait(), 0, job.said)
+            self.assertEqual(job.wait(3 * alone.PATIENCE), 0, job.said)  # it has nothing to recover from, only a busy machine
             self.undisturbed[key] = parameters(job.results()[0])
             self.assertTrue(self.undisturbed[key])
         return self.undisturbed[key]

@@ -81,8 +81,9 @@ struct Options {
   std::int64_t commit_every = 10;
   // A folder, which all ranks see: where nobody is left who has a commit, training goes on from its newest checkpoint.
   std::string checkpoints = "";
-  // Steps, a multiple of commit_every; 0: none are written. One that the disk refuses (kIo, kNotFound) is told on stderr, and training
-  // goes on; it is an error of Session::done() where training is over with it.
+  // Steps, a multiple of commit_every; 0: none are written. Once one was written or loaded, one that the disk refuses (kIo, kNotFound)
+  // is told on stderr, and training goes on; before that it is an error. Where the last one is missing Session::done() writes the last
+  // commit, or throws.
   std::int64_t checkpoint_every = 0;
   std::size_t checkpoints_kept = 3;
   // With it, random numbers of LibTorch's generators for the CPU and for group.device are those of (seed, step, rank) in
