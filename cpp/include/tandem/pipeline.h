@@ -21,6 +21,7 @@
 
 #include "tandem/ddp.h"
 #include "tandem/device_mesh.h"
+#include "tandem/error.h"
 #include "tandem/export.h"
 #include "tandem/pipeline_schedule.h"
 #include "tandem/process_group.h"
@@ -73,6 +74,10 @@ struct PipelineOptions {
   // while the last micro-batch's backward runs. Null: there are none. `everyone`: all ranks of all replicas.
   std::shared_ptr<ProcessGroup> replicas, everyone;
   DataParallelOptions data_parallel;  // without average_by_samples, mixed_precision and static_graph
+
+  // What this rank found wrong before it could give its schedule or stages: all ranks then fail with it, and none waits
+  // for this one. Null: nothing.
+  std::shared_ptr<const Error> fault;
 };
 
 // Runs a schedule over messages between the ranks of a group. Receives go on beside computing, on a thread of its own,
@@ -86,10 +91,12 @@ class TANDEM_API Pipeline {
  public:
   // All ranks make it together; `stages` are those that the schedule has on this rank, in any order. Blocks: what ranks
   // give is compared. Errors, on all ranks: kInvalidArgument naming the rank whose schedule, stages, parameters or tied
-  // parameters do not fit the others', and for a schedule that verify() refuses; kUnsupported for options of
-  // DistributedDataParallel that do not go together with this.
+  // parameters do not fit the others', for replicas that do not have its stages, for what DataParallelReducer refuses,
+  // and for a schedule that verify() refuses; kUnsupported for options of DistributedDataParallel that do not go together
+  // with this, and for tied parameters with sparse gradients.
   Pipeline(std::shared_ptr<ProcessGroup> group, std::vector<PipelineStage> stages, PipelineOptions options);
-  // With the stages along one dimension of a mesh, and replicas along the other, where it has two.
+  // With the stages along one dimension of a mesh, and replicas along the other, where it has two. Errors: as above;
+  // kNotFound for a dimension that the mesh does not have.
   Pipeline(const std::shared_ptr<DeviceMesh>& mesh, const std::string& dimension, std::vector<PipelineStage> stages,
            PipelineOptions options);
   ~Pipeline();

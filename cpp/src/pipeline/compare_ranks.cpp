@@ -52,7 +52,8 @@ struct Parameter {
   bool tied = false;
 };
 struct Said {
-  std::string fault;  // what is wrong on that rank alone
+  std::int64_t code = 0;
+  std::string fault;  // what is wrong on that rank alone, which says nothing else then
   std::string schedule;
   int pipeline_rank = 0;
   std::vector<std::pair<int, std::vector<Parameter>>> stages;
@@ -92,7 +93,8 @@ std::string first_line(const std::string& text) {
   return text.substr(0, text.find('\n'));
 }
 
-std::string fault_of(ProcessGroup& group, const std::vector<PipelineStage>& stages, const PipelineOptions& options) {
+std::string fault_of(ProcessGroup& group, ProcessGroup& everyone, const std::vector<PipelineStage>& stages,
+                     const PipelineOptions& options) {
   try {
     verify(options.schedule);
   } catch (const Error& error) {
@@ -103,11 +105,21 @@ std::string fault_of(ProcessGroup& group, const std::vector<PipelineStage>& stag
     return "the schedule '" + schedule.name + "' is for " + std::to_string(schedule.ranks()) + " ranks, the group has " +
            std::to_string(group.size());
   }
+  if (options.replicas && std::int64_t{group.size()} * options.replicas->size() != everyone.size()) {
+    return "the pipeline has " + std::to_string(group.size()) + " ranks and " + std::to_string(options.replicas->size()) +
+           " replicas, but all of them together are " + std::to_string(everyone.size()) + " ranks";
+  }
   std::set<int> own;
   for (const PipelineStage& stage : stages) {
     const std::string name = "stage " + std::to_string(stage.index);
     if (!own.insert(stage.index).second) return name + " is given twice";
     if (!stage.forward) return name + " has no forward function";
+    for (const auto& [parameter, tensor] : stage.parameters) {
+      if (!tensor.defined()) return name + " has no tensor for its parameter '" + parameter + "'";
+    }
+    if (std::ranges::any_of(stage.buffers, [](const at::Tensor& one) { return !one.defined(); })) {
+      return name + " has a buffer without a tensor";
+    }
     for (const std::string& tied : stage.tied) {
       if (std::ranges::none_of(stage.parameters, [&](const auto& one) { return one.first == tied; })) {
         return name + " has no parameter '" + tied + "', which is to be tied";
@@ -133,7 +145,9 @@ std::string fault_of(ProcessGroup& group, const std::vector<PipelineStage>& stag
 Said parse(const std::string& text) {
   Fields fields(text);
   Said said;
+  said.code = fields.number();
   said.fault = fields.get();
+  if (said.code != 0) return said;
   said.schedule = fields.get();
   said.pipeline_rank = static_cast<int>(fields.number());
   for (std::int64_t stages = fields.number(); stages > 0; --stages) {
@@ -149,9 +163,34 @@ Said parse(const std::string& text) {
   return said;
 }
 
-std::string say(ProcessGroup& group, const std::vector<PipelineStage>& stages, const PipelineOptions& options) {
+// Of a tied parameter whose gradients cannot be summed.
+std::string sparse_tied(const std::vector<PipelineStage>& stages) {
+  for (const PipelineStage& stage : stages) {
+    for (std::size_t i = 0; i < std::min(stage.parameters.size(), stage.sparse_gradients.size()); ++i) {
+      const std::string& name = stage.parameters[i].first;
+      if (!stage.sparse_gradients[i] || std::ranges::find(stage.tied, name) == stage.tied.end()) continue;
+      return "stage " + std::to_string(stage.index) + " has the tied parameter '" + name +
+             "' with sparse gradients, which are not summed; make the embedding without sparse gradients";
+    }
+  }
+  return "";
+}
+
+std::string say(ProcessGroup& group, ProcessGroup& everyone, const std::vector<PipelineStage>& stages,
+                const PipelineOptions& options) {
   Fields fields;
-  fields.put(fault_of(group, stages, options));
+  const auto say_fault = [&fields](ErrorCode code, const std::string& text) {
+    fields.put(static_cast<std::int64_t>(code));
+    fields.put(text);
+    return fields.text();
+  };
+  if (options.fault) return say_fault(options.fault->code(), options.fault->what());
+  if (const auto text = fault_of(group, everyone, stages, options); !text.empty()) {
+    return say_fault(ErrorCode::kInvalidArgument, text);
+  }
+  if (const auto text = sparse_tied(stages); !text.empty()) return say_fault(ErrorCode::kUnsupported, text);
+  fields.put(0);
+  fields.put("");
   fields.put(shown(options.schedule, options.average_losses, group.size(), options));
   fields.put(group.rank());
   fields.put(static_cast<std::int64_t>(stages.size()));
@@ -176,17 +215,21 @@ std::string say(ProcessGroup& group, const std::vector<PipelineStage>& stages, c
 std::vector<std::vector<std::string>> compare_ranks(ProcessGroup& group, ProcessGroup& everyone,
                                                     const std::vector<PipelineStage>& stages,
                                                     const PipelineOptions& options) {
-  const std::vector<std::string> texts = everyone.all_gather_bytes(say(group, stages, options));
+  const std::vector<std::string> texts = everyone.all_gather_bytes(say(group, everyone, stages, options));
   std::vector<Said> all;
   for (const std::string& text : texts) all.push_back(parse(text));
   // Of the first replica each stage's, which the others must have too.
   std::map<int, const std::vector<Parameter>*> of_stage;
   std::map<std::string, std::pair<int, const Parameter*>> seen;
+  // What is wrong on one rank alone comes first: it may have said nothing else.
+  for (std::size_t rank = 0; rank < all.size(); ++rank) {
+    if (all[rank].code == 0) continue;
+    throw Error(static_cast<ErrorCode>(all[rank].code), "pipeline, rank " + std::to_string(rank) + ": " + all[rank].fault);
+  }
   std::vector<std::vector<std::string>> tied(options.schedule.stages());
   for (std::size_t rank = 0; rank < all.size(); ++rank) {
     const Said& said = all[rank];
     const std::string who = "pipeline, rank " + std::to_string(rank) + ": ";
-    if (!said.fault.empty()) invalid(who + said.fault);
     if (said.schedule != all[0].schedule) {
       const std::string mine = first_line(said.schedule), first = first_line(all[0].schedule);
       invalid(who + "its schedule is " + mine + ", that of rank 0 " +
@@ -217,6 +260,14 @@ std::vector<std::vector<std::string>> compare_ranks(ProcessGroup& group, Process
         }
         if (one.shape != other->shape) invalid(both + ": one is " + one.shape + ", the other " + other->shape);
       }
+    }
+  }
+  for (std::size_t stage = 0; stage < tied.size(); ++stage) {
+    for (const std::string& name : tied[stage]) {
+      const auto has_it = [&name](const auto& names) { return std::ranges::find(names, name) != names.end(); };
+      if (std::ranges::count_if(tied, has_it) > 1) continue;
+      invalid("pipeline: only stage " + std::to_string(stage) + " has the tied parameter '" + name +
+              "'; give it in another stage under the same name, or do not name it in `tied`");
     }
   }
   return tied;

@@ -7,12 +7,11 @@
 
 namespace tandem {
 
-StageMessenger::StageMessenger(ProcessGroup& group, const PipelineSchedule& schedule,
-                               const std::vector<PipelineAction>& actions)
-    : group_(group), schedule_(schedule) {
+StageMessenger::StageMessenger(const PipelineParts& parts, const std::vector<PipelineAction>& actions)
+    : parts_(parts), group_(*parts.group), schedule_(parts.options.schedule) {
   for (const PipelineAction& action : actions) {
-    const auto source = source_of(action, schedule.stages());
-    if (source && rank_of(*source) != group.rank()) expected_.push_back(*source);
+    const auto source = source_of(action, schedule_.stages());
+    if (source && rank_of(*source) != group_.rank()) expected_.push_back(*source);
   }
   if (!expected_.empty()) receiver_ = start_own_thread("pipeline", [this] { receive_all(); });
 }
@@ -34,8 +33,8 @@ int StageMessenger::tag_of(const PipelineAction& action) const {
 }
 
 void StageMessenger::rethrow(const char* what, const PipelineAction& action, int rank) const {
-  const std::string where = "pipeline, rank " + std::to_string(group_.rank()) + ": " + what + " the " +
-                            describe(action) + " (rank " + std::to_string(rank) + "): ";
+  const std::string where = "pipeline, rank " + parts_.number_of(group_.rank()) + ": " + what + " the " +
+                            describe(action) + " (rank " + parts_.number_of(rank) + "): ";
   try {
     throw;
   } catch (const Error& error) {
@@ -104,6 +103,7 @@ void StageMessenger::send(const PipelineAction& action, StageMessage message) {
     release_sent();
     // Who holds a gradient keeps autograd from taking its memory, and adding to it, while it is under way.
     Sent& sent = sends_[tag];
+    sent.action = action;
     sent.tensors = message.tensors;
     std::vector<Work>& works = sent.works;
     works.push_back(group_.isend(to_header(message), to, tag));
@@ -112,7 +112,7 @@ void StageMessenger::send(const PipelineAction& action, StageMessage message) {
       if (tensor.defined() && tensor.numel() > 0) works.push_back(group_.isend(tensor.detach(), to, tag));
     }
   } catch (const std::exception&) {
-    rethrow("sending the result of", action, to);
+    rethrow("sending to", *target, to);
   }
 }
 
@@ -128,19 +128,22 @@ void StageMessenger::release_sent() {
 void StageMessenger::settle(const PipelineAction& action) {
   const auto found = sends_.find(tag_of(action));
   if (found == sends_.end()) return;
-  try {
-    for (Work& work : found->second.works) work.wait();
-  } catch (const std::exception&) {
-    rethrow("sending the result of", action, rank_of(*target_of(action, schedule_.stages())));
-  }
+  wait_for(action, found->second.works);
   sends_.erase(found);
+}
+
+void StageMessenger::wait_for(const PipelineAction& action, std::vector<Work>& works) const {
+  try {
+    for (Work& work : works) work.wait();
+  } catch (const std::exception&) {
+    const PipelineAction target = *target_of(action, schedule_.stages());
+    rethrow("sending to", target, rank_of(target));
+  }
 }
 
 void StageMessenger::finish() {
   if (receiver_.joinable()) receiver_.join();
-  for (auto& [tag, sent] : sends_) {
-    for (Work& work : sent.works) work.wait();
-  }
+  for (auto& [tag, sent] : sends_) wait_for(sent.action, sent.works);
   sends_.clear();
   finished_ = true;
 }

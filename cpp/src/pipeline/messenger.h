@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "pipeline/message.h"
+#include "pipeline/parts.h"
 #include "tandem/pipeline_schedule.h"
 #include "tandem/process_group.h"
 
@@ -20,7 +21,7 @@ namespace tandem {
 class StageMessenger {
  public:
   // `actions`: all that this rank will do in this pass, in order.
-  StageMessenger(ProcessGroup& group, const PipelineSchedule& schedule, const std::vector<PipelineAction>& actions);
+  StageMessenger(const PipelineParts& parts, const std::vector<PipelineAction>& actions);
   // Aborts the group when what is expected was not taken.
   ~StageMessenger();
 
@@ -40,15 +41,18 @@ class StageMessenger {
   void receive_all();
   void release_sent();
   StageMessage receive(const PipelineAction& source);
+  void wait_for(const PipelineAction& action, std::vector<Work>& works) const;
   [[noreturn]] void rethrow(const char* what, const PipelineAction& action, int rank) const;
 
   // What comes before it is wanted is kept; no more than this, so that a fast stage does not fill a slow one's memory.
   static constexpr std::size_t kMostAhead = 4;
 
+  const PipelineParts& parts_;
   ProcessGroup& group_;
   const PipelineSchedule& schedule_;
   std::vector<PipelineAction> expected_;
   struct Sent {
+    PipelineAction action;
     std::vector<Work> works;
     std::vector<at::Tensor> tensors;
   };

@@ -27,9 +27,16 @@ struct PipelineParts {
   const PipelineStage& stage(int index) const;
   // "stage 1 (rank 3)"
   std::string name_of(int stage) const;
+  // The number that errors have for a rank of `group`.
+  std::string number_of(int rank) const;
   // Nobody waits for this rank any more.
   void abort_groups();
 };
+
+// An error as ranks tell it each other; "": none.
+std::string tell(const Error* error);
+// The first of them that is not a consequence of another rank's failure; without such the first; null without any.
+std::shared_ptr<const Error> chosen_of(const std::vector<std::string>& told);
 
 // Compares what all ranks give to a pipeline. Gives the names of tied parameters of each stage. Errors: as Pipeline's.
 std::vector<std::vector<std::string>> compare_ranks(ProcessGroup& group, ProcessGroup& everyone,

@@ -2,6 +2,8 @@
 
 #include <c10/core/InferenceMode.h>
 #include <torch/csrc/autograd/autograd.h>
+#include <torch/csrc/autograd/function.h>
+#include <torch/csrc/autograd/functions/basic_ops.h>
 #include <torch/csrc/autograd/grad_mode.h>
 
 #include <optional>
@@ -54,6 +56,15 @@ class HooksUntil {
   const std::vector<at::Tensor> tensors_;
   std::vector<std::optional<unsigned>> places_;
 };
+
+// The same tensor as the result of an operation, which a stage may change in place, as a leaf it may not.
+at::Tensor result_of(const at::Tensor& leaf) {
+  const std::shared_ptr<torch::autograd::Node> node(new torch::autograd::Identity(), torch::autograd::deleteNode);
+  node->set_next_edges(torch::autograd::collect_next_edges(leaf));
+  at::Tensor made = leaf.detach();
+  torch::autograd::create_gradient_edge(made, node);
+  return made;
+}
 
 ErrorCode code_of(const std::exception& failure) {
   const auto* ours = dynamic_cast<const Error*>(&failure);
@@ -116,7 +127,7 @@ DataParallelReducer* PipelinePass::reducer_of(int stage) const {
 void PipelinePass::run() {
   const at::AutoGradMode grad(purpose_ == Purpose::kTrain);
   if (purpose_ == Purpose::kOutputs) outputs_.resize(parts_.options.schedule.micro_batches);
-  messenger_.emplace(*parts_.group, parts_.options.schedule, actions_);
+  messenger_.emplace(parts_, actions_);
   for (const PipelineAction& action : actions_) {
     StageMessage message;
     if (const auto source = source_of(action, parts_.options.schedule.stages())) message = messenger_->take(*source);
@@ -151,7 +162,30 @@ void PipelinePass::run() {
     // The stage after has what this one sent it forward, since its gradients are here.
     if (action.kind == Kind::kBackward) messenger_->settle({Kind::kForward, action.stage, action.micro_batch});
   }
+  if (purpose_ == Purpose::kOutputs && !failure_) {
+    try {
+      join_outputs();
+    } catch (const std::exception& error) {
+      const std::string where = "pipeline, rank " + std::to_string(parts_.everyone().rank()) + ": ";
+      failure_ = std::make_shared<const Error>(code_of(error),
+                                               where + "outputs of micro-batches do not join: " + plain(error));
+    }
+  }
   messenger_->finish();
+}
+
+void PipelinePass::join_outputs() {
+  for (std::size_t i = 0; i < outputs_.front().size(); ++i) {
+    Tensors pieces;
+    for (const Tensors& outputs : outputs_) {
+      if (outputs.size() != outputs_.front().size()) {
+        invalid("one gives " + std::to_string(outputs_.front().size()) + " tensors, another " +
+                std::to_string(outputs.size()));
+      }
+      pieces.push_back(outputs[i]);
+    }
+    joined_.push_back(at::cat(pieces));
+  }
 }
 
 at::Tensor PipelinePass::loss_of(const Tensors& outputs, int micro_batch, double weight) {
@@ -178,6 +212,7 @@ StageMessage PipelinePass::forward(const PipelineAction& action, StageMessage me
       if (purpose_ != Purpose::kTrain || !message.requires_grad[k]) continue;
       tensor = tensor.detach().requires_grad_(true);
       saved.inputs.push_back(tensor);
+      tensor = result_of(tensor);
     }
   }
   result.weight = saved.weight = message.weight;
@@ -223,7 +258,8 @@ void PipelinePass::backward(const PipelineAction& action, StageMessage message) 
     }
   }
   DataParallelReducer* const reducer = reducer_of(action.stage);
-  if (++backwards_[action.stage] == parts_.options.schedule.micro_batches && reducer) {
+  const bool is_last_one = ++backwards_[action.stage] == parts_.options.schedule.micro_batches;
+  if (is_last_one && reducer) {
     if (roots.empty()) invalid("no gradient comes to this stage, so that its replicas would wait for its gradients");
     reducer->set_require_backward_grad_sync(true);
     reducer->prepare_forward(/*training=*/true);
@@ -251,6 +287,12 @@ void PipelinePass::backward(const PipelineAction& action, StageMessage message) 
   saved.outputs.clear();
   if (!roots.empty()) torch::autograd::backward(roots, gradients);
   if (!is_sent_) send();
+  if (!is_last_one) return;
+  parts_.tied->check_gradients();
+  if (!reducer) return;
+  // Without an exchange this only looks whether the one that was had all gradients.
+  reducer->set_require_backward_grad_sync(false);
+  reducer->prepare_forward(/*training=*/false);
 }
 
 void PipelinePass::trace(const PipelineAction& action, Clock::time_point begun) const {

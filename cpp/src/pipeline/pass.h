@@ -28,7 +28,8 @@ class PipelinePass {
   const std::shared_ptr<const Error>& failure() const { return failure_; }
   // Of the last stage, where this rank has it.
   double loss() const { return loss_; }
-  const std::vector<Tensors>& outputs() const { return outputs_; }
+  // Of the batch, on the rank that has the last stage, in a pass for outputs.
+  const Tensors& outputs() const { return joined_; }
 
  private:
   struct Saved {
@@ -41,6 +42,7 @@ class PipelinePass {
   std::vector<PipelineAction> actions_of(Purpose purpose) const;
   StageMessage forward(const PipelineAction& action, StageMessage message);
   void backward(const PipelineAction& action, StageMessage message);
+  void join_outputs();
   at::Tensor loss_of(const Tensors& outputs, int micro_batch, double weight);
   void trace(const PipelineAction& action, std::chrono::steady_clock::time_point begun) const;
   bool is_last(int stage) const { return stage + 1 == parts_.options.schedule.stages(); }
@@ -56,7 +58,8 @@ class PipelinePass {
   std::map<int, int> backwards_;                // how many each stage has made
   bool is_sent_ = false;                        // the result of this action
   double loss_ = 0;
-  std::vector<Tensors> outputs_;
+  std::vector<Tensors> outputs_;  // of each micro-batch
+  Tensors joined_;
   std::optional<StageMessenger> messenger_;
 };
 

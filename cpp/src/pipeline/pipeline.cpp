@@ -1,7 +1,6 @@
 #include "tandem/pipeline.h"
 
 #include <algorithm>
-#include <optional>
 
 #include "base/invalid.h"
 #include "pipeline/parts.h"
@@ -20,6 +19,19 @@ void check_data_parallel(const DataParallelOptions& options) {
   if (precision.param_dtype || precision.reduce_dtype || precision.buffer_dtype) refuse_option("mixed_precision");
 }
 
+// What no reducer does for a stage without trainable parameters.
+void make_alike(ProcessGroup& replicas, const PipelineStage& stage) {
+  const at::NoGradGuard no_grad;
+  const auto take_first = [&](at::Tensor tensor) {
+    const at::Tensor value = tensor.detach().contiguous();
+    replicas.broadcast(value, 0);
+    tensor.copy_(value);
+  };
+  for (const auto& [name, tensor] : stage.parameters) take_first(tensor);
+  for (const at::Tensor& buffer : stage.buffers) take_first(buffer);
+}
+
+// Null for a stage that does not train.
 std::unique_ptr<DataParallelReducer> reducer_for(const PipelineStage& stage, const PipelineOptions& options) {
   std::vector<at::Tensor> parameters;
   std::vector<std::string> names;
@@ -29,29 +41,35 @@ std::unique_ptr<DataParallelReducer> reducer_for(const PipelineStage& stage, con
     parameters.push_back(tensor);
     trains |= tensor.requires_grad();
   }
-  if (!trains) return nullptr;
+  if (!trains) {
+    if (options.data_parallel.init_sync) make_alike(*options.replicas, stage);
+    return nullptr;
+  }
   return std::make_unique<DataParallelReducer>(options.replicas, std::move(parameters), std::move(names), stage.buffers,
                                                options.data_parallel, stage.sparse_gradients);
 }
 
+// Also where this rank names no dimension of the mesh, for it is to tell the others.
+std::shared_ptr<ProcessGroup> group_on(const std::shared_ptr<DeviceMesh>& mesh, const std::string& dimension) {
+  if (!mesh) invalid("a pipeline needs a device mesh");
+  const auto& names = mesh->names();
+  return mesh->group(std::ranges::find(names, dimension) != names.end() ? dimension : names.front());
+}
+
 PipelineOptions on_mesh(const std::shared_ptr<DeviceMesh>& mesh, const std::string& dimension, PipelineOptions options) {
   if (!mesh) invalid("a pipeline needs a device mesh");
-  mesh->group(dimension);  // throws where there is none
   if (mesh->dimensions() > 2) {
     invalid("a pipeline takes a device mesh of its stages and their replicas; give a sub-mesh of two dimensions");
   }
+  try {
+    mesh->group(dimension);
+  } catch (const Error& error) {
+    if (!options.fault) options.fault = std::make_shared<const Error>(error);
+  }
   if (mesh->dimensions() == 1) return options;
-  options.replicas = mesh->group(mesh->names()[mesh->names()[0] == dimension ? 1 : 0]);
+  options.replicas = mesh->group(mesh->names()[group_on(mesh, dimension) == mesh->group(mesh->names()[0]) ? 1 : 0]);
   options.everyone = mesh->size() == mesh->world()->size() ? mesh->world() : mesh->flatten("pipeline")->group("pipeline");
   return options;
-}
-
-// "code\ntext", as ranks tell each other.
-Error parse_failure(const std::string& said) {
-  const auto line = said.find('\n');
-  int code = 0;
-  for (const char digit : said.substr(0, line)) code = code * 10 + (digit - '0');
-  return Error(static_cast<ErrorCode>(code), said.substr(line + 1));
 }
 
 // Of what follows when another rank fails.
@@ -59,29 +77,82 @@ bool is_consequence(const Error& error) {
   return error.code() == ErrorCode::kAborted || error.code() == ErrorCode::kPeerLost;
 }
 
+// Replicas of a stage are those of one number in their pipelines, which all of them have to say of each other.
+void check_replicas(const PipelineParts& parts) {
+  std::string mine;
+  for (const PipelineStage& stage : parts.stages) mine += (mine.empty() ? "" : ", ") + std::to_string(stage.index);
+  const auto all = parts.options.replicas->all_gather_bytes(mine);
+  for (std::size_t replica = 0; replica < all.size(); ++replica) {
+    if (all[replica] == mine) continue;
+    invalid("its replica " + std::to_string(replica) + " has the stages " + all[replica] + ", itself " + mine +
+            "; `replicas` is the group of the ranks that have the same stages");
+  }
+}
+
+// What replicas do together. An error of one rank is one of all.
+void make_reducers(PipelineParts& parts) {
+  std::shared_ptr<const Error> fault;
+  const std::string who = "pipeline, rank " + std::to_string(parts.everyone().rank()) + ": ";
+  try {
+    check_replicas(parts);
+    for (const PipelineStage& stage : parts.stages) {
+      if (auto reducer = reducer_for(stage, parts.options)) parts.reducers[stage.index] = std::move(reducer);
+    }
+  } catch (const Error& error) {
+    fault = std::make_shared<const Error>(error.code(), who + error.what());
+  } catch (const c10::Error& error) {
+    fault = std::make_shared<const Error>(ErrorCode::kInvalidArgument, who + error.what_without_backtrace());
+  }
+  if (fault) parts.options.replicas->abort();  // which may wait for what this rank does not do any more
+  if (const auto chosen = chosen_of(parts.everyone().all_gather_bytes(tell(fault.get())))) throw *chosen;
+}
+
 }  // namespace
+
+// "code\ntext"
+std::string tell(const Error* error) {
+  return error ? std::to_string(static_cast<int>(error->code())) + "\n" + error->what() : std::string();
+}
+
+std::shared_ptr<const Error> chosen_of(const std::vector<std::string>& told) {
+  std::shared_ptr<const Error> chosen;
+  for (const std::string& said : told) {
+    if (said.empty()) continue;
+    const auto line = said.find('\n');
+    int code = 0;
+    for (const char digit : said.substr(0, std::min<std::size_t>(line, 4))) code = code * 10 + (digit - '0');
+    const auto error = std::make_shared<const Error>(static_cast<ErrorCode>(code), said.substr(line + 1));
+    if (!chosen || (is_consequence(*chosen) && !is_consequence(*error))) chosen = error;
+  }
+  return chosen;
+}
 
 const PipelineStage& PipelineParts::stage(int index) const {
   return *std::ranges::find_if(stages, [index](const PipelineStage& stage) { return stage.index == index; });
 }
 
 std::string PipelineParts::name_of(int stage) const {
-  const int global = group->global_rank(options.schedule.rank_of_stage[stage]);
-  const int rank = options.everyone ? options.everyone->rank_of(global) : options.schedule.rank_of_stage[stage];
-  return "stage " + std::to_string(stage) + " (rank " + std::to_string(rank) + ")";
+  return "stage " + std::to_string(stage) + " (rank " + number_of(options.schedule.rank_of_stage[stage]) + ")";
+}
+
+std::string PipelineParts::number_of(int rank) const {
+  return std::to_string(options.everyone ? options.everyone->rank_of(group->global_rank(rank)) : rank);
 }
 
 void PipelineParts::abort_groups() {
   group->abort();
   if (options.replicas) options.replicas->abort();
   if (options.everyone) options.everyone->abort();
+  if (tied) tied->abort();
 }
 
 Pipeline::Pipeline(std::shared_ptr<ProcessGroup> group, std::vector<PipelineStage> stages, PipelineOptions options)
     : parts_(std::make_unique<PipelineParts>()) {
   if (!group) invalid("a pipeline needs a process group");
-  if (!options.replicas != !options.everyone) {
-    invalid("a pipeline with replicas needs the group of a stage's replicas and that of all ranks; give both, or a mesh");
+  if (!options.replicas != !options.everyone && !options.fault) {
+    options.fault = std::make_shared<const Error>(
+        ErrorCode::kInvalidArgument,
+        "a pipeline with replicas needs the group of a stage's replicas and that of all ranks; give both, or a mesh");
   }
   std::ranges::sort(stages, {}, &PipelineStage::index);
   parts_->group = std::move(group);
@@ -90,18 +161,14 @@ Pipeline::Pipeline(std::shared_ptr<ProcessGroup> group, std::vector<PipelineStag
   PipelineParts& parts = *parts_;
   const auto tied = compare_ranks(*parts.group, parts.everyone(), parts.stages, parts.options);
   check_data_parallel(parts.options.data_parallel);  // on all ranks alike
-  if (parts.options.replicas) {
-    for (const PipelineStage& stage : parts.stages) {
-      if (auto reducer = reducer_for(stage, parts.options)) parts.reducers[stage.index] = std::move(reducer);
-    }
-  }
+  if (parts.options.replicas) make_reducers(parts);
   // After the reducers, which have replicas begin alike.
   parts.tied = std::make_unique<TiedParameters>(*parts.group, parts.options.schedule, tied, parts.stages);
 }
 
 Pipeline::Pipeline(const std::shared_ptr<DeviceMesh>& mesh, const std::string& dimension,
                    std::vector<PipelineStage> stages, PipelineOptions options)
-    : Pipeline(mesh ? mesh->group(dimension) : nullptr, std::move(stages), on_mesh(mesh, dimension, std::move(options))) {}
+    : Pipeline(group_on(mesh, dimension), std::move(stages), on_mesh(mesh, dimension, std::move(options))) {}
 
 Pipeline::~Pipeline() = default;
 
@@ -113,7 +180,7 @@ namespace {
 
 struct Result {
   double loss = 0;
-  std::vector<std::vector<at::Tensor>> outputs;  // of each micro-batch
+  std::vector<at::Tensor> outputs;
 };
 
 // What ranks tell each other at the end of a pass: that one has failed, whose error all throw, or the loss.
@@ -123,15 +190,7 @@ double agree(PipelineParts& parts, const PipelinePass& pass) {
   const at::Tensor told = at::tensor({failure ? 1.0 : 0.0, failure ? 0.0 : pass.loss()}, at::kDouble);
   everyone.all_reduce(told);
   if (told[0].item<double>() == 0) return told[1].item<double>() * parts.group->size() / everyone.size();
-  const auto texts = everyone.all_gather_bytes(
-      failure ? std::to_string(static_cast<int>(failure->code())) + "\n" + failure->what() : std::string());
-  std::optional<Error> chosen;
-  for (const std::string& text : texts) {
-    if (text.empty()) continue;
-    const Error error = parse_failure(text);
-    if (!chosen || (is_consequence(*chosen) && !is_consequence(error))) chosen.emplace(error.code(), error.what());
-  }
-  throw *chosen;
+  throw *chosen_of(everyone.all_gather_bytes(tell(failure.get())));
 }
 
 Result run_pass(PipelineParts& parts, PipelinePass::Purpose purpose, const std::vector<at::Tensor>& inputs,
@@ -171,15 +230,7 @@ double Pipeline::evaluate(const std::vector<at::Tensor>& inputs, const std::vect
 }
 
 std::vector<at::Tensor> Pipeline::forward(const std::vector<at::Tensor>& inputs) {
-  const Result result = run_pass(*parts_, PipelinePass::Purpose::kOutputs, inputs, {});
-  std::vector<at::Tensor> joined;
-  if (result.outputs.empty() || result.outputs.front().empty()) return joined;
-  for (std::size_t i = 0; i < result.outputs.front().size(); ++i) {
-    std::vector<at::Tensor> pieces;
-    for (const auto& outputs : result.outputs) pieces.push_back(outputs.at(i));
-    joined.push_back(at::cat(pieces));
-  }
-  return joined;
+  return run_pass(*parts_, PipelinePass::Purpose::kOutputs, inputs, {}).outputs;
 }
 
 }  // namespace tandem

@@ -32,6 +32,8 @@ std::optional<PipelineAction> target_of(const PipelineAction& action, int stages
 
 namespace {
 
+constexpr std::int64_t kMostForwards = std::int64_t{1} << 24;  // each message has a tag of its own
+
 void check_numbers(int ranks, int micro_batches, int stages_per_rank) {
   constexpr int kMost = 1 << 14;
   const auto check = [](int number, const char* what) {
@@ -193,6 +195,10 @@ void verify(const PipelineSchedule& schedule) {
   const int stages = schedule.stages();
   check_numbers(schedule.ranks(), schedule.micro_batches, 1);
   if (stages < 1) invalid(what + "it has no stages");
+  if (std::int64_t{stages} * schedule.micro_batches > kMostForwards) {
+    invalid(what + std::to_string(stages) + " stages with " + std::to_string(schedule.micro_batches) +
+            " micro-batches are too many; their product is at most " + std::to_string(kMostForwards));
+  }
   for (int stage = 0; stage < stages; ++stage) {
     const int rank = schedule.rank_of_stage[stage];
     if (rank < 0 || rank >= schedule.ranks()) {

@@ -23,6 +23,7 @@ TiedParameters::TiedParameters(ProcessGroup& group, const PipelineSchedule& sche
   }
   for (const auto& [name, ranks] : ranks_of) {
     Tied one;
+    one.name = name;
     for (const PipelineStage& stage : stages) {
       if (std::ranges::find(stage.tied, name) == stage.tied.end()) continue;
       for (const auto& [own_name, tensor] : stage.parameters) {
@@ -77,6 +78,22 @@ void TiedParameters::end_pass(bool succeeded) {
   }
 }
 
+void TiedParameters::check_gradients() const {
+  for (const Tied& one : tied_) {
+    for (const at::Tensor& tensor : one.own) {
+      if (!tensor.grad().defined() || tensor.grad().layout() == at::kStrided) continue;
+      throw Error(ErrorCode::kUnsupported, "the tied parameter '" + one.name +
+                                               "' has a sparse gradient; make the embedding without sparse gradients");
+    }
+  }
+}
+
+void TiedParameters::abort() {
+  for (const Tied& one : tied_) {
+    if (one.group) one.group->abort();
+  }
+}
+
 void TiedParameters::sum_gradients() {
   const at::NoGradGuard no_grad;
   for (Tied& one : tied_) {
@@ -84,13 +101,13 @@ void TiedParameters::sum_gradients() {
     at::Tensor sum;
     for (const at::Tensor& tensor : one.own) {
       if (!tensor.grad().defined()) continue;
-      const at::Tensor gradient = tensor.grad().to_dense();
+      const at::Tensor gradient = tensor.grad();
       sum = sum.defined() ? sum + gradient : gradient.clone(at::MemoryFormat::Contiguous);
     }
     if (!sum.defined()) sum = at::zeros_like(one.own.front(), at::MemoryFormat::Contiguous);
     if (one.group) one.group->all_reduce(sum);
     for (at::Tensor& tensor : one.own) {
-      if (tensor.grad().defined() && tensor.grad().layout() == at::kStrided) {
+      if (tensor.grad().defined()) {
         tensor.mutable_grad().copy_(sum);  // it may be a view of a bucket
       } else {
         tensor.mutable_grad() = sum.clone();

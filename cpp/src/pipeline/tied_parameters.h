@@ -23,12 +23,17 @@ class TiedParameters {
   // it came to its end on all ranks.
   void begin_pass();
   void end_pass(bool succeeded);
+  // After a stage's last backward. Errors: kUnsupported for a sparse gradient, which cannot be summed in place.
+  void check_gradients() const;
+  // Nobody waits for this rank any more.
+  void abort();
 
  private:
   // Has each gradient be the sum of those of all stages that have the parameter; those that there are not count as zeros.
   void sum_gradients();
 
   struct Tied {
+    std::string name;
     std::shared_ptr<ProcessGroup> group;  // of the ranks that have it; null: this one alone
     std::vector<at::Tensor> own;          // different tensors, in order of stages
     bool trains = false;                  // the same on all ranks

@@ -228,6 +228,36 @@ TEST(Pipeline, GradientsUnderWayStayWhatTheyAre) {
   });
 }
 
+// A stage that does not train begins alike in all replicas, too, and one changes what it is given in place.
+TEST(Pipeline, FrozenStagesAndOperationsInPlace) {
+  const Store store = hash_store();
+  run_ranks(4, [&](int rank) {
+    const auto world = ProcessGroup::create(options_for(rank, 4, "shm"), store);
+    const auto mesh = DeviceMesh::create(world, {2, 2}, {"dp", "pp"});
+    const int index = mesh->local_rank("pp");
+    const at::Tensor weight = torch::full({2}, 3.0 + mesh->local_rank("dp"), torch::kDouble).requires_grad_(index == 0);
+    const at::Tensor buffer = torch::full({2}, 1.0 + mesh->local_rank("dp"), torch::kDouble);
+    PipelineOptions options;
+    options.schedule = one_forward_one_backward_schedule(2, 2);
+    options.loss = [](const Tensors& outputs, const Tensors&) { return outputs[0].mean(); };
+    PipelineStage stage;
+    stage.index = index;
+    stage.parameters = {{"weight" + std::to_string(index), weight}};
+    stage.buffers = {buffer};
+    stage.forward = [&](const Tensors& inputs) {
+      return Tensors{index == 0 ? inputs[0] * weight : at::Tensor(inputs[0]).mul_(weight).add(buffer)};
+    };
+    Pipeline pipeline(mesh, "pp", {stage}, options);
+    EXPECT_TRUE(weight.equal(torch::full({2}, 3.0, torch::kDouble))) << rank;
+    EXPECT_TRUE(buffer.equal(torch::full({2}, 1.0, torch::kDouble))) << rank;
+    EXPECT_NEAR(pipeline.step(index == 0 ? Tensors{torch::ones({4, 2}, torch::kDouble)} : Tensors{}), 10, 1e-12);
+    if (index == 0) {
+      EXPECT_TRUE(weight.grad().allclose(torch::full({2}, 1.5, torch::kDouble)));
+    }
+    world->barrier();
+  });
+}
+
 TEST(Pipeline, AddsLossesWhereToldTo) {
   const Store store = hash_store();
   const at::Tensor x = words(2, 8, 3), y = answers(2, 8, 3);

@@ -1,6 +1,8 @@
 // What goes wrong in a pipeline is an error on every rank that says where, and nobody waits for ever.
 #include <gmock/gmock.h>
 
+#include <optional>
+
 #include "cpp/comm/threads.h"
 #include "cpp/pipeline/small_model.h"
 
@@ -105,6 +107,10 @@ TEST(PipelineFailures, ReachOtherReplicas) {
     const Error error = error_of([&] { pipeline.step(inputs, targets); });
     EXPECT_EQ(error.code(), ErrorCode::kCallback);
     EXPECT_THAT(error.what(), HasSubstr("forward of micro-batch 2 on stage 1 (rank 3) failed: no forward today"));
+    // Training goes on over groups that are made anew.
+    const auto again = DeviceMesh::create(world, {2, 2}, {"dp", "pp"});
+    Pipeline next(again, "pp", {stage_of(stage_index, 2, false, &parameters)}, options);
+    EXPECT_GT(next.step(inputs, targets), 0);
     world->barrier();
   });
 }
@@ -176,6 +182,130 @@ TEST(PipelineFailures, RanksThatDifferAreFoundBeforeTheFirstStep) {
                 if (rank == 1) options.loss = nullptr;
               }),
               HasSubstr("rank 1: the last stage needs a loss"));
+  EXPECT_THAT(refusal([](int rank, PipelineOptions&, Stages& stages) {
+                stages[0].parameters.back().first = "table" + std::to_string(rank);
+                stages[0].tied = {stages[0].parameters.back().first};
+              }),
+              HasSubstr("only stage 0 has the tied parameter 'table0'"));
+  EXPECT_THAT(refusal([](int rank, PipelineOptions& options, Stages&) {
+                options.fault = rank == 0 ? nullptr : std::make_shared<const Error>(ErrorCode::kInvalidArgument, "no way");
+              }),
+              HasSubstr("rank 1: no way"));
+}
+
+TEST(PipelineFailures, TiedParametersHaveNoSparseGradients) {
+  const Store store = hash_store();
+  for (const bool announced : {true, false}) {
+    run_ranks(2, [&](int rank) {
+      const auto group = ProcessGroup::create(options_for(rank, 2, "shm"), store);
+      std::map<std::string, at::Tensor> parameters;
+      PipelineOptions options;
+      options.schedule = one_forward_one_backward_schedule(2, 2);
+      options.loss = loss_of;
+      PipelineStage stage = stage_of(rank, 2, true, &parameters);
+      if (rank == 0) {
+        if (announced) stage.sparse_gradients = {false, false, true};
+        stage.forward = [table = parameters["table"]](const Tensors& inputs) {
+          return Tensors{torch::embedding(table, inputs[0], -1, false, /*sparse=*/true)};
+        };
+      }
+      const Error error = error_of([&] {
+        Pipeline pipeline(group, {stage}, options);
+        pipeline.step(rank == 0 ? Tensors{words(0, kRows, 3)} : Tensors{},
+                      rank == 1 ? Tensors{answers(0, kRows, 3)} : Tensors{});
+      });
+      EXPECT_EQ(error.code(), ErrorCode::kUnsupported);
+      EXPECT_THAT(error.what(), AllOf(HasSubstr("rank 0"), HasSubstr("the tied parameter 'table'"))) << rank;
+      group->barrier();
+    });
+  }
+}
+
+// What all four ranks say when two pipelines of two stages are made, and `change` is done on each.
+Error refusal_with_replicas(
+    const std::function<void(int rank, std::string* dimension, PipelineOptions&, PipelineStage&)>& change) {
+  const Store store = hash_store();
+  std::vector<std::optional<Error>> said(4);
+  run_ranks(4, [&](int rank) {
+    const auto world = ProcessGroup::create(options_for(rank, 4, "shm"), store);
+    const auto mesh = DeviceMesh::create(world, {2, 2}, {"dp", "pp"});
+    std::map<std::string, at::Tensor> parameters;
+    PipelineOptions options;
+    options.schedule = one_forward_one_backward_schedule(2, 4);
+    options.loss = loss_of;
+    PipelineStage stage = stage_of(rank % 2, 2, false, &parameters);
+    std::string dimension = "pp";
+    change(rank, &dimension, options, stage);
+    said[rank] = error_of([&] { Pipeline(mesh, dimension, {stage}, options); });
+    world->barrier();  // nobody waits for a rank that has failed
+  });
+  for (const auto& one : said) {
+    EXPECT_EQ(one->code(), said[0]->code());
+    EXPECT_STREQ(one->what(), said[0]->what());
+  }
+  return *said[0];
+}
+
+TEST(PipelineFailures, WhatOneRankRefusesAllHearOf) {
+  const Error dimension = refusal_with_replicas([](int rank, std::string* name, PipelineOptions&, PipelineStage&) {
+    if (rank == 2) *name = "tp";
+  });
+  EXPECT_EQ(dimension.code(), ErrorCode::kNotFound);
+  EXPECT_THAT(dimension.what(), AllOf(HasSubstr("rank 2: "), HasSubstr("no dimension 'tp'")));
+  const Error parameter = refusal_with_replicas([](int rank, std::string*, PipelineOptions&, PipelineStage& stage) {
+    if (rank == 3) stage.parameters[0].second = stage.parameters[0].second * 2;  // which backward does not come to
+  });
+  EXPECT_EQ(parameter.code(), ErrorCode::kInvalidArgument);
+  EXPECT_THAT(parameter.what(), AllOf(HasSubstr("rank 3: "), HasSubstr("layer1.weight")));
+}
+
+TEST(PipelineFailures, ReplicasOfOtherStagesAreRefused) {
+  const Store store = hash_store();
+  run_ranks(4, [&](int rank) {
+    const auto world = ProcessGroup::create(options_for(rank, 4, "shm"), store);
+    const auto group = world->split({{0, 1}, {2, 3}});
+    std::map<std::string, at::Tensor> parameters;
+    PipelineOptions options;
+    options.schedule = one_forward_one_backward_schedule(2, 4);
+    options.loss = loss_of;
+    options.everyone = world;
+    options.replicas = world->split({{0, 3}, {1, 2}});
+    // The same parameters, so that only the stages tell.
+    const at::Tensor weight = torch::ones({2}).requires_grad_(true);
+    PipelineStage stage;
+    stage.index = rank % 2;
+    stage.parameters = {{"weight" + std::to_string(rank % 2), weight}};
+    stage.forward = [&](const Tensors& inputs) { return Tensors{inputs[0] * weight}; };
+    const auto said = [&] { return std::string(error_of([&] { Pipeline(group, {stage}, options); }).what()); };
+    EXPECT_THAT(said(), HasSubstr("rank 0: its replica 1 has the stages 1, itself 0"));
+    options.replicas = world;
+    EXPECT_THAT(said(), HasSubstr("rank 0: the pipeline has 2 ranks and 4 replicas, but all of them together are 4"));
+    world->barrier();
+  });
+}
+
+// Without find_unused_parameters replicas would have gradients of their own.
+TEST(PipelineFailures, AParameterThatTheLastMicroBatchLeavesOut) {
+  const Store store = hash_store();
+  run_ranks(2, [&](int rank) {
+    const auto world = ProcessGroup::create(options_for(rank, 2, "shm"), store);
+    const auto mesh = DeviceMesh::create(world, {2, 1}, {"dp", "pp"});
+    const at::Tensor weight = torch::ones({2}).requires_grad_(true), other = torch::ones({2}).requires_grad_(true);
+    int calls = 0;
+    PipelineOptions options;
+    options.schedule = gpipe_schedule(1, 2);
+    options.loss = [](const Tensors& outputs, const Tensors&) { return outputs[0].mean(); };
+    PipelineStage stage;
+    stage.parameters = {{"weight", weight}, {"other", other}};
+    stage.forward = [&](const Tensors& inputs) {
+      return Tensors{++calls == 2 ? inputs[0] * weight : inputs[0] * weight + other};
+    };
+    Pipeline pipeline(mesh, "pp", {stage}, options);
+    const Error error = error_of([&] { pipeline.step({torch::ones({4, 2})}); });
+    EXPECT_EQ(error.code(), ErrorCode::kInvalidArgument);
+    EXPECT_THAT(error.what(), AllOf(HasSubstr("backward of micro-batch 1 on stage 0"), HasSubstr("no gradient to other")));
+    world->barrier();
+  });
 }
 
 TEST(PipelineFailures, ShapesThatDoNotFitNameBothStages) {

@@ -109,6 +109,11 @@ TEST(PipelineSchedule, RefusesWhatCannotRun) {
   outside.actions[0][0].micro_batch = 1;
   EXPECT_THAT(refusal(outside), HasSubstr("there are 1 stages and 1 micro-batches"));
 
+  PipelineSchedule large = gpipe_schedule(1, 1);
+  large.micro_batches = 1 << 14;
+  large.rank_of_stage.resize(1 << 14);
+  EXPECT_THAT(refusal(large), HasSubstr("their product is at most"));
+
   PipelineSchedule nowhere = gpipe_schedule(2, 1);
   nowhere.rank_of_stage[1] = 2;
   EXPECT_THAT(refusal(nowhere), HasSubstr("stage 1 is on rank 2; there are 2 ranks"));
