@@ -31,6 +31,7 @@ var children = testmain.Children{
 	"place":               placeChild,
 	"pipeline":            func() { dist.Main(pipelineChild) },
 	"pipeline fails":      func() { dist.Main(pipelineFailsChild) },
+	"pipeline refused":    func() { dist.Main(pipelineRefusedChild) },
 	"success":             func() { dist.Main(func(context.Context) error { return nil }) },
 }
 

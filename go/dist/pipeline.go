@@ -1,6 +1,7 @@
 package dist
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"runtime"
@@ -71,8 +72,15 @@ const pipelineOutputs = 64
 // the others'.
 func NewPipeline(group *ProcessGroup, stages []PipelineStage, options PipelineOptions) (*Pipeline, error) {
 	p := &Pipeline{group: group}
-	err := gotorch.Try(func() { p.create(stages, options) })
-	if err != nil {
+	var tensors c.PipelineTensors
+	var forwards map[int]func([]*gotorch.Tensor) []*gotorch.Tensor
+	if err := gotorch.Try(func() { tensors, forwards = p.tensorsOf(stages) }); err != nil {
+		if options.Everyone != nil {
+			group = options.Everyone
+		}
+		return nil, tellFault(group, err)
+	}
+	if err := p.create(tensors, forwards, options); err != nil {
 		return nil, err
 	}
 	p.watch = leak.Track(p, "dist.Pipeline")
@@ -84,7 +92,11 @@ func NewPipeline(group *ProcessGroup, stages []PipelineStage, options PipelineOp
 func NewMeshPipeline(mesh *DeviceMesh, dimension string, stages []PipelineStage, options PipelineOptions) (*Pipeline, error) {
 	var group *ProcessGroup
 	if err := gotorch.Try(func() { group = mesh.Group(dimension) }); err != nil {
-		return nil, err
+		everyone := mesh.world
+		if len(mesh.groups) == 1 {
+			everyone = mesh.groups[0]
+		}
+		return nil, tellFault(everyone, err)
 	}
 	if len(mesh.names) > 2 {
 		return nil, meshMisuse(mesh.world, "a pipeline takes a device mesh of its stages and their replicas, not %v", mesh)
@@ -97,7 +109,26 @@ func NewMeshPipeline(mesh *DeviceMesh, dimension string, stages []PipelineStage,
 	return NewPipeline(group, stages, options)
 }
 
-func (p *Pipeline) create(stages []PipelineStage, o PipelineOptions) {
+// tellFault takes this rank's part in the comparison of what all ranks give to a pipeline, in which it says that it gives
+// none: the others fail with its error, and do not wait for it. It gives the error.
+func tellFault(everyone *ProcessGroup, fault error) error {
+	code := gotorch.ErrInvalidArgument
+	var ours *gotorch.Error
+	if errors.As(fault, &ours) {
+		code = ours.Code
+	}
+	var said []byte
+	for _, field := range []string{fmt.Sprint(int(code)), fault.Error()} { // as the native side reads them
+		said = fmt.Appendf(said, "%d:%s", len(field), field)
+	}
+	if _, err := everyone.AllGatherBytes(everyone.ctx, said); err != nil {
+		return errors.Join(fault, err)
+	}
+	return fault
+}
+
+// tensorsOf panics where a stage is none.
+func (p *Pipeline) tensorsOf(stages []PipelineStage) (c.PipelineTensors, map[int]func([]*gotorch.Tensor) []*gotorch.Tensor) {
 	const op = "dist.NewPipeline"
 	var tensors c.PipelineTensors
 	forwards := map[int]func([]*gotorch.Tensor) []*gotorch.Tensor{}
@@ -121,6 +152,11 @@ func (p *Pipeline) create(stages []PipelineStage, o PipelineOptions) {
 			tensors.BufferStages = append(tensors.BufferStages, int32(stage.Index))
 		}
 	}
+	return tensors, forwards
+}
+
+func (p *Pipeline) create(tensors c.PipelineTensors, forwards map[int]func([]*gotorch.Tensor) []*gotorch.Tensor,
+	o PipelineOptions) error {
 	device := o.Device
 	if device.Kind == gotorch.CPUDevice {
 		device = gotorch.CPU
@@ -157,9 +193,7 @@ func (p *Pipeline) create(stages []PipelineStage, o PipelineOptions) {
 		})
 	})
 	runtime.KeepAlive(p.keep)
-	if err != nil {
-		panic(err)
-	}
+	return err
 }
 
 // heldGroup calls with a group's handle, nil for nil, which is not freed meanwhile.

@@ -233,6 +233,44 @@ func pipelineFailsChild(ctx context.Context) error {
 	return errors.Join(err, group.Barrier(ctx))
 }
 
+// pipelineRefusedChild has one rank name a parameter, a dimension and a schedule that are not there.
+func pipelineRefusedChild(ctx context.Context) error {
+	world, err := dist.Init(ctx, dist.Options{Backend: "shm"})
+	if err != nil {
+		return err
+	}
+	defer world.Close()
+	mesh, err := dist.NewDeviceMesh(ctx, world, []int{2}, []string{"pp"})
+	if err != nil {
+		return err
+	}
+	defer mesh.Close()
+	stage := dist.PipelineStage{Index: world.Rank(), Module: newPipedPart(world.Rank(), 2), Prefix: fmt.Sprint(world.Rank(), ".")}
+	wrong, dimension := stage, "pp"
+	if world.Rank() == 1 {
+		wrong.Tied, dimension = map[string]string{"1.tabel": "table"}, "tp"
+	}
+	options := dist.PipelineOptions{MicroBatches: 4, Loss: pipedLoss}
+	refused := func(dimension string, stage dist.PipelineStage, words string) error {
+		_, err := dist.NewMeshPipeline(mesh, dimension, []dist.PipelineStage{stage}, options)
+		var ours *gotorch.Error
+		return check(errors.As(err, &ours) && ours.Code == gotorch.ErrNotFound && strings.Contains(err.Error(), words),
+			"rank %d: the pipeline gave %v", world.Rank(), err)
+	}
+	if err := errors.Join(refused("pp", wrong, "stage 1 has no parameter \"1.tabel\""),
+		refused(dimension, stage, "no dimension \"tp\"")); err != nil {
+		return err
+	}
+	if world.Rank() == 1 {
+		options.Schedule = "2f2b"
+	}
+	return errors.Join(refused("pp", stage, "rank 1: there is no pipeline schedule '2f2b'"), world.Barrier(ctx))
+}
+
+func TestPipelineRefusalIsOnAllRanks(t *testing.T) {
+	succeed(t, ranks(t, 2, "pipeline refused"))
+}
+
 func TestPipelineFailureIsOnAllRanks(t *testing.T) {
 	succeed(t, ranks(t, 2, "pipeline fails"))
 }

@@ -128,7 +128,7 @@ TEST_F(PipelineOfOneRank, RefusesWhatDoesNotFit) {
   tdm_pipeline_options options = TDM_PIPELINE_OPTIONS_INIT;
   tdm_pipeline* made = nullptr;
   EXPECT_THAT(message(create(options, {0, 1}, &made), TDM_ERROR_INVALID_ARGUMENT),
-              HasSubstr("parameter 'second' is said to be of stage 1"));
+              HasSubstr("rank 0: parameter 'second' is said to be of stage 1"));
   options.schedule = "2f2b";
   EXPECT_THAT(message(create(options, {0, 0}, &made), TDM_ERROR_NOT_FOUND), HasSubstr("gpipe, 1f1b"));
   options.schedule = nullptr;

@@ -70,6 +70,21 @@ PipelineStage& stage_with(std::vector<PipelineStage>& stages, std::int32_t index
   invalid(what + " is said to be of stage " + std::to_string(index) + ", which this rank does not have");
 }
 
+// What one rank alone refuses is told to the others, who would wait for it.
+template <typename Body>
+void or_fault(tandem::PipelineOptions& options, Body&& body) {
+  const auto keep = [&options](ErrorCode code, const std::string& text) {
+    options.fault = std::make_shared<const Error>(code, text);
+  };
+  try {
+    body();
+  } catch (const Error& error) {
+    keep(error.code(), error.what());
+  } catch (const c10::Error& error) {
+    keep(ErrorCode::kInvalidArgument, error.what_without_backtrace());
+  }
+}
+
 double with_loss(const tdm_pipeline* pipeline, tdm_tensor* const* inputs, std::size_t input_count,
                  tdm_tensor* const* targets, std::size_t target_count,
                  double (Pipeline::*call)(const Tensors&, const Tensors&)) {
@@ -94,24 +109,40 @@ tdm_error* tdm_pipeline_create(tdm_process_group* group, tdm_tensor* const* para
     not_null(forward, "forward");
     not_null(out, "out");
     const auto given = read_options<tdm_pipeline_options>(options, TDM_PIPELINE_OPTIONS_INIT, "tdm_pipeline_options");
-    const auto tensors = tensors_given(parameters, parameter_count, "parameters");
-    const auto called = to_strings(names, parameter_count, "names");
-    const auto fixed = tensors_given(buffers, buffer_count, "buffers");
-    if (parameter_count != 0) not_null(stages, "stages");
-    if (buffer_count != 0) not_null(buffer_stages, "buffer_stages");
-
     tandem::PipelineOptions native;
-    native.schedule = tandem::make_pipeline_schedule(text_or(given.schedule, "1f1b"), shared->size(), given.micro_batches,
-                                                     given.stages_per_rank);
-    native.average_losses = given.average_losses != 0;
-    native.device = to_device(given.device, "options->device");
     if (given.replicas) native.replicas = share_group(given.replicas);
     if (given.everyone) native.everyone = share_group(given.everyone);
+    native.average_losses = given.average_losses != 0;
     native.data_parallel.bucket_cap_mb = given.bucket_cap_mb;
     native.data_parallel.broadcast_buffers = given.broadcast_buffers != 0;
     native.data_parallel.find_unused_parameters = given.find_unused_parameters != 0;
     native.data_parallel.gradient_as_bucket_view = given.gradient_as_bucket_view != 0;
     const auto callback = std::make_shared<Callback>(user_data);
+    std::vector<tandem::PipelineStage> own;
+    or_fault(native, [&] {
+      const auto tensors = tensors_given(parameters, parameter_count, "parameters");
+      const auto called = to_strings(names, parameter_count, "names");
+      const auto fixed = tensors_given(buffers, buffer_count, "buffers");
+      if (parameter_count != 0) not_null(stages, "stages");
+      if (buffer_count != 0) not_null(buffer_stages, "buffer_stages");
+      native.device = to_device(given.device, "options->device");
+      native.schedule = tandem::make_pipeline_schedule(text_or(given.schedule, "1f1b"), shared->size(),
+                                                       given.micro_batches, given.stages_per_rank);
+      own = stages_of(shared->rank(), native.schedule);
+      for (auto& stage : own) {
+        stage.forward = [forward, callback, index = stage.index](const Tensors& inputs) {
+          return compute_micro_batch("a pipeline stage", forward, *callback, index, inputs, {});
+        };
+      }
+      for (std::size_t i = 0; i < parameter_count; ++i) {
+        auto& stage = stage_with(own, stages[i], "parameter '" + called[i] + "'");
+        stage.parameters.emplace_back(called[i], tensors[i]);
+        if (tied && tied[i] != 0) stage.tied.push_back(called[i]);
+      }
+      for (std::size_t i = 0; i < buffer_count; ++i) {
+        stage_with(own, buffer_stages[i], "buffer " + std::to_string(i)).buffers.push_back(fixed[i]);
+      }
+    });
     if (loss) {
       const int last = native.schedule.stages() - 1;
       native.loss = [loss, callback, last](const Tensors& outputs, const Tensors& targets) {
@@ -119,20 +150,6 @@ tdm_error* tdm_pipeline_create(tdm_process_group* group, tdm_tensor* const* para
         if (made.size() != 1) tandem::capi::invalid("the loss is one tensor, not " + std::to_string(made.size()));
         return made.front();
       };
-    }
-    auto own = stages_of(shared->rank(), native.schedule);
-    for (auto& stage : own) {
-      stage.forward = [forward, callback, index = stage.index](const Tensors& inputs) {
-        return compute_micro_batch("a pipeline stage", forward, *callback, index, inputs, {});
-      };
-    }
-    for (std::size_t i = 0; i < parameter_count; ++i) {
-      auto& stage = stage_with(own, stages[i], "parameter '" + called[i] + "'");
-      stage.parameters.emplace_back(called[i], tensors[i]);
-      if (tied && tied[i] != 0) stage.tied.push_back(called[i]);
-    }
-    for (std::size_t i = 0; i < buffer_count; ++i) {
-      stage_with(own, buffer_stages[i], "buffer " + std::to_string(i)).buffers.push_back(fixed[i]);
     }
     auto handle = std::make_unique<tdm_pipeline>();
     handle->pipeline = std::make_unique<tandem::Pipeline>(shared, std::move(own), native);
