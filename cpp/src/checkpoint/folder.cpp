@@ -167,7 +167,11 @@ void Folder::prune(std::size_t keep) const {
   const auto last = latest();
   if (keep == 0 || !last) return;
   auto old = steps();
-  std::erase_if(old, [&](std::int64_t step) { return step > *last; });
+  // Those that nobody can read are not among the ones that stay to be read.
+  std::erase_if(old, [&](std::int64_t step) {
+    std::error_code untold;
+    return step > *last || !fs::exists(path_of(step) + "/" + kManifest, untold);
+  });
   if (old.size() <= keep) return;
   old.resize(old.size() - keep);
   for (const std::int64_t step : old) {

@@ -43,6 +43,7 @@ var fields = map[string]string{
 	"max_length":                    "MaxLength",
 	"max_pixels":                    "MaxPixels",
 	"micro_batch":                   "MicroBatch",
+	"micro_batches":                 "MicroBatches",
 	"min_compression_rate":          "MinCompressionRate",
 	"mixed_precision":               "MixedPrecision",
 	"most_chunk_bytes":              "MostChunkBytes",
@@ -71,6 +72,7 @@ var fields = map[string]string{
 	"shuffle_window":                "ShuffleWindow",
 	"sizes_mb":                      "SizesMB",
 	"skip_all_reduce_unused_params": "SkipAllReduceUnusedParams",
+	"stages_per_rank":               "StagesPerRank",
 	"stall_timeout":                 "StallTimeout",
 	"stall_timeout_ms":              "StallTimeout",
 	"start_power_sgd_iter":          "StartIter",
@@ -79,6 +81,7 @@ var fields = map[string]string{
 	"timeout_ms":                    "Timeout",
 	"use_buffers":                   "UseBuffers",
 	"use_error_feedback":            "UseErrorFeedback",
+	"wait_seconds":                  "Wait",
 	"wait_workers":                  "WaitWorkers",
 	"warm_start":                    "WarmStart",
 	"with_flops":                    "Flops",
@@ -92,7 +95,7 @@ var fields = map[string]string{
 }
 
 // ofC are options of the C ABI that no message of a Go program has: what Go sets itself, or never does.
-var ofC = []string{"device_count", "drop_last", "global_batch", "has_seed", "listen_fd", "metadata_count", "metadata_keys",
+var ofC = []string{"average_losses", "device_count", "drop_last", "global_batch", "has_loss", "has_seed", "listen_fd", "metadata_count", "metadata_keys",
 	"metadata_values", "post_local_gradient_allreduce", "size_count", "sparse_gradients", "use_index"}
 
 // modulesFields are options of modules and optimizers whose names in Go are more than their words' capitals. Elsewhere

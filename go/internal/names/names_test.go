@@ -25,6 +25,9 @@ func TestEveryNameInAMessageHasOneInGo(t *testing.T) {
 	seen := 0
 	for _, folder := range []string{"capi/src", "cpp/src"} {
 		files(t, filepath.Join(root, folder), func(path, text string) {
+			if strings.Contains(path, "launch/doctor") { // it opens the library by these names
+				return
+			}
 			for _, quoted := range literal.FindAllString(text, -1) {
 				for _, one := range name.FindAllString(quoted, -1) {
 					seen++

@@ -1,8 +1,11 @@
 #include "elastic/session/saves.h"
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdio>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "checkpoint/save.h"
 #include "tandem/process_group.h"
@@ -56,13 +59,21 @@ void Saves::begin(std::shared_ptr<ProcessGroup> group, std::function<bool()> per
   if (!resumed) make_due(steps);
 }
 
-// Ranks that are new know nothing.
+// Ranks that are new know nothing. Whoever has other options would miss later collectives, so that all hear of it here.
 void Saves::agree() {
-  if (options_.checkpoint_every == 0 || group_->size() == 1) return;
-  const std::string mine = {has_seen_disk_ ? '1' : '0', is_owed_ ? '1' : '0'};
-  for (const std::string& one : group_->all_gather_bytes(mine)) {
-    has_seen_disk_ |= one.at(0) == '1';
-    is_owed_ |= one.at(1) == '1';
+  if (group_->size() == 1) return;
+  const std::string known = {has_seen_disk_ ? '1' : '0', is_owed_ ? '1' : '0'};
+  const std::vector<std::string> all = group_->all_gather_bytes(known + std::to_string(options_.checkpoint_every));
+  if (const auto failure = group_->failure()) throw *failure;  // what a device gave may be anything then
+  for (std::size_t rank = 0; rank < all.size(); ++rank) {
+    const std::string every = all[rank].substr(std::min<std::size_t>(2, all[rank].size()));
+    if (every != std::to_string(options_.checkpoint_every)) {
+      throw Error(ErrorCode::kInvalidArgument, "elastic: checkpoint_every is " + std::to_string(options_.checkpoint_every) + " on rank " +
+                                                   std::to_string(group_->rank()) + " and " + every + " on rank " + std::to_string(rank) +
+                                                   "; give all ranks the same");
+    }
+    has_seen_disk_ |= all[rank][0] == '1';
+    is_owed_ |= all[rank][1] == '1';
   }
 }
 
@@ -76,6 +87,7 @@ void Saves::committed(std::int64_t steps) { make_due(steps); }
 void Saves::write(Commits& commits) {
   if (!std::exchange(is_due_, false)) return;
   settle(/*closes=*/false);
+  is_owed_ = true;  // that the one before is there says nothing of this one
   if (!folder_) folder_ = std::make_unique<CheckpointFolder>(options_.checkpoints, CheckpointOptions{options_.checkpoints_kept, group_, permits_});
   const Commit& last = commits.last();
   CheckpointContent content = last.content;
@@ -103,7 +115,7 @@ std::optional<Error> Saves::settled(bool closes) {
     return error;
   }
   if (was_writing) {
-    is_owed_ = false;
+    is_owed_ = is_due_;  // a newer one, which is not written yet
     has_seen_disk_ = true;
   }
   return {};
