@@ -49,6 +49,8 @@ class Tool {
   void send(int signal) const;
   // Reads until `text` was written to stdout.
   bool wait_for_output(const std::string& text);
+  // Reads what is there by now.
+  void look() { read_some(0); }
   void close_output();
   // Reads until the tool ends. The wait status in shell's terms: 128 + N after signal N; -1: it never ended.
   int wait();

@@ -4,7 +4,10 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 
+#include <algorithm>
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "etcd_server.h"
 #include "launch/process_tree.h"
@@ -55,6 +58,25 @@ class Elected : public ::testing::Test {
     return comes;
   }
 
+  // How much each has said so far.
+  static std::vector<std::size_t> lengths(const std::vector<std::unique_ptr<Training>>& nodes) {
+    std::vector<std::size_t> lengths;
+    for (const auto& each : nodes) {
+      each->tool().look();
+      lengths.push_back(each->said().size());
+    }
+    return lengths;
+  }
+  static bool say_since(const std::vector<std::size_t>& lengths, const std::vector<std::unique_ptr<Training>>& nodes,
+                        const std::vector<std::size_t>& which, const std::string& text) {
+    return eventually([&] {
+      return std::ranges::all_of(which, [&](std::size_t i) {
+        nodes[i]->tool().look();
+        return nodes[i]->said().find(text, lengths[i]) != std::string::npos;
+      });
+    });
+  }
+
   std::unique_ptr<EtcdServer> etcd_;
 };
 
@@ -81,7 +103,9 @@ TEST_P(ElectedOnBackend, GoOnWithoutTheNodeThatKeptTheMembership) {
   auto nodes = train(3, "1:3", settings(kSlow));
   const std::int64_t before = epoch();
   const pid_t worker = nodes[0]->pid(0);
+  const std::vector<std::size_t> said = lengths(nodes);
   nodes[0]->tool().send(SIGKILL);
+  EXPECT_TRUE(say_since(said, nodes, {1, 2}, "now 2 ranks, from step")) << nodes[1]->said() << "--\n" << nodes[2]->said();
   EXPECT_TRUE(comes_to_another(before, nodes));
   for (int i : {1, 2}) {
     EXPECT_EQ(nodes[i]->wait(), 0) << nodes[i]->said();
@@ -98,9 +122,10 @@ TEST_P(ElectedOnBackend, GoOnWithoutTheNodeThatKeptTheMembership) {
 
 TEST_F(Elected, TheLastOneGoesOnAlone) {
   auto nodes = train(3, "1:3", kSlow);
+  const std::vector<std::size_t> said = lengths(nodes);
   nodes[0]->tool().send(SIGKILL);
-  ASSERT_TRUE(eventually([&] { return etcd_->get("/tandem/job/epoch").value_or("") >= "4"; })) << nodes[1]->said() << nodes[2]->said();
-  const bool second_keeps = nodes[1]->tool().wait_for_output("") && nodes[1]->said().find("this agent keeps") != std::string::npos;
+  ASSERT_TRUE(say_since(said, nodes, {1, 2}, "now 2 ranks, from step")) << nodes[1]->said() << nodes[2]->said();
+  const bool second_keeps = nodes[1]->said().find("this agent keeps") != std::string::npos;
   const int keeper = second_keeps ? 1 : 2, other = 3 - keeper;
   const std::int64_t before = epoch();
   nodes[keeper]->tool().send(SIGKILL);
