@@ -45,7 +45,7 @@ class Model:
         return self.run(side, WARMUP, STEPS[self.name])["step_ms"]
 
     def kernels_ms(self):
-        """What of Python's step neither side can save: both call the same kernels of LibTorch."""
+        """What Python's profiler finds of its step in the kernels of LibTorch that both sides call."""
         return self.run("kernels", WARMUP, min(STEPS[self.name], MOST_PROFILED))["kernels_ms"]
 
 
@@ -68,6 +68,6 @@ def benchmark(rounds, progress, only=None):
         entry = report.entry(name, results["ours"], results["python"], peer_name="python", unit="ms/step", ranks=1, threads=1)
         tell_limit(entry, limit, "Python's", progress)
         kernels = report.entry(f"{name}-kernels", results["kernels"], results["python"], peer_name="python", unit="ms/step", ranks=1, threads=1)
-        progress(f"  the kernels that both call take {kernels['ratio']:.3f} of it")
+        progress(f"  the kernels that both call take {kernels['ratio']:.3f} of it in Python, profiled")
         entries += [entry, kernels]
     return entries
