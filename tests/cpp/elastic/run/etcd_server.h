@@ -29,7 +29,7 @@ class EtcdServer {
  public:
   explicit EtcdServer(std::vector<std::string> more = {}, std::string protocol = "http")
       : protocol_(std::move(protocol)), more_(std::move(more)) {
-    char name[] = "/dev/shm/tandem-etcd-XXXXXX";
+    char name[] = "/dev/shm/etcd-XXXXXX";
     if (const char* made = mkdtemp(name)) data_ = made;
     client_port_ = free_port();
     peer_port_ = free_port();
