@@ -551,6 +551,25 @@ class ColdBuild(unittest.TestCase):
                 self.assertEqual((done.returncode, done.stderr), (3, "warned"))
             self.assertGreaterEqual(cold_build.sum_of(log), 0.35)
 
+    def test_a_sample_of_all_files_takes_what_they_take_and_of_some_their_share(self):
+        files = [f"f{number}.cpp" for number in range(6)]
+        project = (f"cmake_minimum_required(VERSION 3.25)\nproject(sampled C CXX)\nadd_library(a {' '.join(files)} g.c)\n"
+                   "target_precompile_headers(a PRIVATE $<$<COMPILE_LANGUAGE:CXX>:<vector$<ANGLE-R>>)\n")
+        preset = {"name": "asan", "generator": "Ninja", "binaryDir": "${sourceDir}/build"}
+        with tempfile.TemporaryDirectory() as tree:
+            for name, text in (("CMakeLists.txt", project), ("g.c", "int g;\n"), *((name, "") for name in files),
+                               ("CMakePresets.json", json.dumps({"version": 4, "configurePresets": [preset]}))):
+                with open(os.path.join(tree, name), "w") as file:
+                    file.write(text)
+            for every, sampled in ((1, 7), (3, 2)):
+                with tempfile.TemporaryDirectory() as folder:
+                    found = cold_build.estimate(tree, "asan", folder, every)
+                    seconds = cold_build.seconds_of(os.path.join(folder, "seconds"))
+                self.assertEqual((found["sampled"], found["objects"], len(seconds)), (sampled, 7, sampled + 1))
+                self.assertAlmostEqual(found["c_and_cpp"], seconds[0] + sum(seconds[1:]) * 7 / sampled)
+                spread = (seconds[1] - seconds[-1]) / 2 ** 0.5 if sampled == 2 else 0
+                self.assertAlmostEqual(found["error"], 7 * abs(spread) * ((1 - 2 / 7) / 2) ** 0.5)
+
 
 if __name__ == "__main__":
     unittest.main()
