@@ -16,6 +16,10 @@ TANDEM_API void drop_startup_pages();
 // its peers and connected to them.
 TANDEM_API void startup_is_over();
 
+// As drop_startup_pages(), at the first call only. Called when DistributedDataParallel begins its third iteration: what
+// reads files, makes modules, connects ranks and plans buckets has run by then, and a step's code is soon mapped again.
+TANDEM_API void first_iterations_are_over();
+
 // Has malloc keep what is freed, up to 1 GiB, and serve blocks of up to 32 MiB from what it keeps. A training step frees
 // and allocates the same tensors again; glibc by itself gives large blocks back to the system, which then clears every
 // page anew at each step. Does nothing when the environment says how malloc is to do it (MALLOC_TRIM_THRESHOLD_,
@@ -35,5 +39,10 @@ TANDEM_API void keep_freed_memory();
 // children can use it. Memory that is freed twice ends the process with a message.
 // Process-wide; call it once LibTorch is loaded and before other threads use it.
 TANDEM_API void cache_tensors();
+
+// Gives the system back what cache_tensors() keeps of freed tensors for others of their sizes, as torch.cuda.empty_cache()
+// does on a GPU: what only making a model, or evaluating it once, needed. Wholly free huge pages alone can go back.
+// DistributedDataParallel does it when it has been made. Thread-safe.
+TANDEM_API void empty_tensor_cache();
 
 }  // namespace tandem

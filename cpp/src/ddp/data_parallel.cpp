@@ -10,6 +10,7 @@
 #include "ddp/timed_backend.h"
 #include "ddp/verify.h"
 #include "tandem/error.h"
+#include "tandem/resident.h"
 
 namespace tandem {
 namespace {
@@ -152,6 +153,7 @@ DataParallelReducer::DataParallelReducer(std::shared_ptr<ProcessGroup> group, st
   }
   if (precision.buffer_dtype) cast_buffers(parts.buffers, *precision.buffer_dtype);
   if (parts.group->backend() == "none") parts.hook = noop_hook();
+  empty_tensor_cache();  // of what was read, and of all parameters side by side
 }
 
 DataParallelReducer::~DataParallelReducer() {

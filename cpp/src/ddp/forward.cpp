@@ -11,6 +11,7 @@
 #include "ddp/parts.h"
 #include "ddp/timed_backend.h"
 #include "tandem/error.h"
+#include "tandem/resident.h"
 
 namespace tandem {
 namespace {
@@ -111,6 +112,7 @@ void DataParallelReducer::prepare_forward(bool training, std::int64_t samples) {
     parts.static_begun.reset();
   }
   if (grad && !parts.refused) parts.check_before_forward();
+  if (parts.iterations > 1) first_iterations_are_over();  // the second planned buckets
   // Gradients that were summed up without an exchange wait in the reducer, which is not to be changed then.
   const bool is_between = parts.require_forward_sync && !parts.pass->pending && !parts.refused;
   if (parts.trial_options && grad && is_between) parts.advance_trial();

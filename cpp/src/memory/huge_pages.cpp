@@ -10,6 +10,7 @@ namespace {
 
 constexpr std::size_t kPieces = kHugePage / kSmallestPiece;
 static_assert(kPieces == 32);
+constexpr std::size_t kNearlyOne = kHugePage - kHugePage / 8;
 
 // Of a piece at the huge page's beginning.
 std::uint32_t mask_of(std::size_t bytes) {
@@ -18,7 +19,7 @@ std::uint32_t mask_of(std::size_t bytes) {
 
 // The first place for a piece, as its bits; 0 for none.
 std::uint32_t place_in(std::uint32_t free, std::size_t bytes) {
-  for (std::size_t i = 0; i < kPieces; i += bytes / kSmallestPiece) {
+  for (std::size_t i = 0; i + bytes / kSmallestPiece <= kPieces; ++i) {
     const std::uint32_t place = mask_of(bytes) << i;
     if ((free & place) == place) return place;
   }
@@ -40,8 +41,9 @@ char* map_huge_pages(std::size_t bytes) {
 }  // namespace
 
 HugePages::Piece HugePages::map(std::size_t bytes) {
-  char* begin = map_huge_pages(bytes);
-  return begin ? Piece{begin, new Mapping{begin, bytes, 0}} : Piece{};
+  const std::size_t mapped = bytes % kHugePage < kNearlyOne ? bytes : (bytes / kHugePage + 1) * kHugePage;
+  char* begin = map_huge_pages(mapped);
+  return begin ? Piece{begin, new Mapping{begin, mapped, 0}} : Piece{};
 }
 
 HugePages::Piece HugePages::find(std::size_t bytes) {

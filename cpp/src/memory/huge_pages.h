@@ -8,11 +8,10 @@
 namespace tandem {
 
 constexpr std::size_t kHugePage = 2 << 20;
-constexpr std::size_t kSmallestPiece = 64 << 10;  // of one
+constexpr std::size_t kSmallestPiece = 64 << 10;  // of one, and what all are multiples of
 
-// What goes back to the system at once, and by whole huge pages alone: a part of one that is given back is taken from
-// the process, but not freed as long as the rest is used, costs the rest its speed, and is filled again by the kernel
-// (khugepaged).
+// What goes back to the system at once, as a whole: a part of a huge page that is given back is taken from the process,
+// but not freed as long as the rest is used, costs the rest its speed, and is filled again by the kernel (khugepaged).
 struct Mapping {
   char* begin;
   std::size_t bytes;
@@ -32,9 +31,9 @@ class HugePages {
     Mapping* mapping = nullptr;
   };
 
-  // Whole huge pages.
+  // Of a huge page or more. What is left over a multiple of huge pages lies in small ones, unless that is nearly one more.
   Piece map(std::size_t bytes);
-  // A piece of one, of a power of two bytes: of those that are mapped, or of a new one.
+  // A piece of a huge page: of those that are mapped, or of a new one.
   Piece find(std::size_t bytes);
   Piece map_piece(std::size_t bytes);
   // Makes it free again.

@@ -25,23 +25,15 @@ std::size_t stride_of(std::size_t size) {
   return size < kPacked ? size + kAlignment : size;
 }
 
-// For one block.
-std::size_t least_span_bytes(std::size_t stride) {
-  if (stride < kHugePage) return std::max(kSmallestPiece, std::bit_ceil(stride));
-  return (stride + kHugePage - 1) / kHugePage * kHugePage;
+std::size_t in_pieces(std::size_t bytes) {
+  return (bytes + kSmallestPiece - 1) / kSmallestPiece * kSmallestPiece;
 }
 
 // The least that wastes no more than an eighth.
 std::size_t span_bytes(std::size_t stride) {
-  const auto fits = [&](std::size_t bytes) {
-    return bytes >= stride && bytes / stride <= kMostBlocks && bytes % stride <= bytes / 8;
-  };
-  std::size_t bytes = kSmallestPiece;
-  while (bytes < kHugePage && !fits(bytes)) bytes *= 2;
-  if (bytes < kHugePage) return bytes;
-  bytes = least_span_bytes(std::max(stride, kHugePage));
-  while (!fits(bytes)) bytes += kHugePage;
-  return bytes;
+  for (std::size_t bytes = in_pieces(stride);; bytes += kSmallestPiece) {
+    if (bytes / stride <= kMostBlocks && bytes % stride <= bytes / 8) return bytes;
+  }
 }
 
 // Going on would corrupt memory, and whoever frees cannot be given an error.
@@ -117,6 +109,13 @@ void LargeTensors::give_back(void* data) {
   }
 }
 
+void LargeTensors::empty() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  release(0);
+  for (Size& size : sizes_) size.gave_back = 0;  // that some are wanted again says nothing about what to keep
+  release_loose();
+}
+
 // Bytes in use at once, lately.
 std::size_t LargeTensors::most() const {
   return std::max(most_, most_before_);
@@ -142,7 +141,7 @@ Span* LargeTensors::make_span(std::size_t number) {
     release_loose();
     span = map_span(number, bytes);
   }
-  if (!span) span = map_span(number, least_span_bytes(stride));  // where addresses are limited
+  if (!span) span = map_span(number, in_pieces(stride));  // where addresses are limited
   return span;
 }
 

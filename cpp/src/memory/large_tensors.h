@@ -30,6 +30,8 @@ class LargeTensors {
   static bool owns(const void* data) { return span_of(data) != nullptr; }
   // Ends the process with a message if no such block is out.
   void give_back(void* data);
+  // Gives all mappings of which nothing is out back to the system.
+  void empty();
 
  private:
   static constexpr std::size_t kSteps = 8;                // sizes from one power of two to the next

@@ -113,4 +113,9 @@ void startup_is_over() {
   std::call_once(once, drop_startup_pages);
 }
 
+void first_iterations_are_over() {
+  static std::once_flag once;
+  std::call_once(once, drop_startup_pages);
+}
+
 }  // namespace tandem

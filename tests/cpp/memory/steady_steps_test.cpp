@@ -105,6 +105,30 @@ TEST_F(SteadySteps, WhatIsGivenBackIsNotMapped) {
   EXPECT_LT(after.mapped + 150 * kMiB, before.mapped);
 }
 
+// Not that of whole huge pages for each, nor for others of its size that nobody asked for.
+TEST_F(SteadySteps, HaveTheMemoryOfTheirTensors) {
+  tandem::empty_tensor_cache();
+  const std::size_t before = memory().resident;
+  std::vector<c10::DataPtr> blocks;
+  std::size_t all = 0;
+  for (const std::size_t kib : {9216, 5632, 4608, 3328, 2304, 1408, 1152, 832, 640, 576, 208}) {
+    blocks.push_back(fill(kib << 10));
+    all += kib << 10;
+  }
+  EXPECT_LT(memory().resident - before, all + all / 8);
+}
+
+TEST_F(SteadySteps, AnEmptiedCacheKeepsWhatIsInUseAlone) {
+  const c10::DataPtr large = fill(7 * kMiB), small = fill(300000);
+  for (const std::size_t bytes : {200000ul, 3 * kMiB, 20 * kMiB, 33 * kMiB}) fill(bytes);
+  const std::size_t before = memory().resident;
+  tandem::empty_tensor_cache();
+  EXPECT_LT(memory().resident + 56 * kMiB, before);
+  EXPECT_EQ(static_cast<const char*>(large.get())[7 * kMiB - 1], 1);
+  EXPECT_EQ(static_cast<const char*>(small.get())[299999], 1);
+  EXPECT_NE(allocate(20 * kMiB).get(), nullptr);
+}
+
 TEST_F(SteadySteps, SmallTensorsGiveTheirMemoryBack) {
   {
     std::vector<c10::DataPtr> small;

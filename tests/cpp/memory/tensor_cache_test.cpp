@@ -182,8 +182,7 @@ void limit_addresses(std::size_t more) {
   setrlimit(RLIMIT_AS, &limit);
 }
 
-// Ends the process: with 0 if a block can be had where there are no addresses for the memory that several of its size
-// would be cut from.
+// Ends the process: with 0 if a block can be had where there are hardly more addresses than it has bytes.
 [[noreturn]] void allocate_with_few_addresses() {
   limit_addresses(0);
   try {
@@ -191,9 +190,9 @@ void limit_addresses(std::size_t more) {
     _exit(1);
   } catch (const c10::Error&) {  // all that was kept was given back for it
   }
-  limit_addresses(7u << 20);
+  limit_addresses(6u << 20);
   try {
-    allocator().allocate(3333333);  // three of them are cut from 10 MiB
+    allocator().allocate(3333333);
   } catch (const c10::Error&) {
     _exit(2);
   }
