@@ -76,7 +76,7 @@ void Succession::received(Member member, const Message& message, Time now) {
   note(member, message);
   if (current()) return current()->received(member, message, now);
   if (const auto* permit = std::get_if<Permit>(&message)) {
-    messages_.emplace_back(member, Permitted{permit->epoch, permit->number, "its membership epoch is over"});
+    messages_.emplace_back(member, Permitted{permit->epoch, permit->number, kEpochIsOver});
   }
 }
 

@@ -200,6 +200,35 @@ TEST_P(ElectedOnBackend, TrainToTheEndWithoutEtcd) {
   EXPECT_THAT(nodes[0]->said(), HasSubstr("training goes on, but ranks cannot come and go until it answers"));
 }
 
+// A last checkpoint that is due while etcd is away, once the agents have refused it for the first time.
+class LastCheckpoint : public Elected {
+ protected:
+  void train_to_it() {
+    nodes_ = train(2, "2", joined(kSlow, {"CHECKPOINTS=" + folder_.path() + "/saved", "CHECKPOINT_EVERY=148"}));
+    etcd_->kill();
+    for (auto& each : nodes_) each->hurry();
+    EXPECT_TRUE(say_since(lengths(nodes_), nodes_, {0}, "a checkpoint is not written: it is not known")) << nodes_[0]->said();
+  }
+  const TemporaryFolder folder_;
+  std::vector<std::unique_ptr<Training>> nodes_;
+};
+
+TEST_F(LastCheckpoint, ThatNobodyMayWriteIsAnError) {
+  train_to_it();
+  for (auto& each : nodes_) {
+    EXPECT_EQ(each->wait(), 1) << each->said();
+    EXPECT_THAT(each->said(), HasSubstr("checkpoint step-000000148 in " + folder_.path() + "/saved was not saved: it is not known"));
+  }
+  EXPECT_EQ(read_text(folder_.path() + "/saved/latest"), "");
+}
+
+TEST_F(LastCheckpoint, IsWrittenOnceEtcdIsBack) {
+  train_to_it();
+  etcd_->start();
+  for (auto& each : nodes_) EXPECT_EQ(each->wait(), 0) << each->said();
+  EXPECT_EQ(read_text(folder_.path() + "/saved/latest"), "step-000000148\n");
+}
+
 TEST_F(Elected, ALostRankIsReplacedOnceEtcdIsBack) {
   auto nodes = train(3, "1:3", kSlow);
   const std::int64_t before = epoch();
