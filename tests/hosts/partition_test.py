@@ -1,7 +1,6 @@
 """Machines that are cut off from etcd and from each other: partition_test.py TANDEM ELASTIC_PROGRAM"""
 import os
 import pathlib
-import socket
 import subprocess
 import sys
 import time
@@ -13,32 +12,10 @@ TANDEM = PROGRAM = MACHINES = None  # set below
 STEPS = 300
 
 
-class Etcd:
-    """At the desk, which is never cut off."""
-
-    def __init__(self, folder):
-        with open(folder / "etcd.log", "wb") as log:
-            peer, client = f"http://{two.DESK}:2380", f"http://{two.DESK}:2379"
-            self.process = subprocess.Popen(
-                ["etcd", "--name", "one", "--data-dir", folder / "etcd", "--unsafe-no-fsync", "--listen-client-urls", client,
-                 "--advertise-client-urls", client, "--listen-peer-urls", peer, "--initial-advertise-peer-urls", peer,
-                 "--initial-cluster", f"one={peer}"], stdout=log, stderr=log)
-        two.eventually(self.answers, "etcd answers", 20)
-
-    @staticmethod
-    def answers():
-        with socket.socket() as tried:
-            return tried.connect_ex((two.DESK, 2379)) == 0
-
-    def end(self):
-        self.process.kill()
-        self.process.wait()
-
-
 def setUpModule():
     global MACHINES, ETCD
     MACHINES = two.Machines().__enter__()
-    ETCD = Etcd(MACHINES.folder)
+    ETCD = two.Etcd(MACHINES.folder)
 
 
 def tearDownModule():

@@ -50,7 +50,10 @@ std::unique_ptr<membership::Membership> elected_membership(const LaunchOptions& 
   std::string why;
   std::string address;
   while ((address = own_address(options, &why)).empty()) {  // names may come later
-    if (Clock::now() >= until) throw Failure("this node has no address for the others: " + why + "; give one by --local-addr");
+    if (Clock::now() >= until) {
+      throw Failure("this node has no address for the others: " + why +
+                    "; name etcd's servers by addresses that all nodes reach, or give this node's by --local-addr");
+    }
     interruptions.wait({}, std::min(until, Clock::now() + kNextLook));
   }
   try {
