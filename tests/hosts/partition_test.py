@@ -95,6 +95,23 @@ class Partition(unittest.TestCase):
         other.says("now 2 ranks, from step", times=with_both + 1)
         self.end_well(keeper, other)
 
+    def test_a_keeper_that_alone_cannot_reach_etcd_is_replaced(self):
+        keeper = Node("alpha", self.job, ["PAUSE=150"])
+        keeper.reaches(3)
+        other = Node("beta", self.job, ["PAUSE=150"])
+        other.reaches(8)
+        to_etcd = ["ip", "route", "add", "blackhole", f"{two.DESK}/32"]
+        MACHINES.call(*MACHINES.inside("alpha"), *to_etcd)
+        other.says("this agent keeps the job's membership now")
+        other.says("now 1 rank, from step")
+        at = other.step()
+        other.reaches(at + 5)
+        with_both = other.said.count("now 2 ranks, from step")
+        to_etcd[2] = "del"
+        MACHINES.call(*MACHINES.inside("alpha"), *to_etcd)
+        other.says("now 2 ranks, from step", times=with_both + 1)
+        self.end_well(keeper, other)
+
     def test_what_is_cut_off_writes_no_checkpoint(self):
         kept = MACHINES.folder / f"kept{Node.count}"
         saves = [f"CHECKPOINTS={kept}", "CHECKPOINT_EVERY=4", "BACKEND=shm"]  # between hosts that is Gloo, with a failure channel

@@ -256,6 +256,7 @@ int train() {
         result << "world " << context.size() << "\nlr " << optimizer->get_option("lr").toDouble() << "\n";
       },
       options);
+  std::this_thread::sleep_for(std::chrono::milliseconds(number("LINGER", 0)));
   if (outcome == tandem::elastic::Outcome::kLeft) std::printf("left\n");
   if (outcome == tandem::elastic::Outcome::kNotNeeded) std::printf("not needed\n");
   return 0;

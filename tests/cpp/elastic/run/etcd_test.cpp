@@ -258,6 +258,20 @@ TEST_F(Elected, LaterNodesJoinTheNextKeeper) {
   EXPECT_THAT(nodes[1]->said(), HasSubstr("now 2 ranks, from step"));
 }
 
+TEST_F(Elected, TheNextJobOfItsNameBeginsWhileTheLastOneEnds) {
+  auto keeper = node("2", {});
+  wait_for_keeper();
+  auto lingers = node("2", {"LINGER=2500"});
+  EXPECT_TRUE(eventually([&] { return keeper->pid(0) > 0 && launch::is_gone(keeper->pid(0)); })) << keeper->said();
+  EXPECT_TRUE(etcd_->get("/tandem/job/keeper")) << keeper->said();  // its agent waits for the other
+  std::vector<std::unique_ptr<Training>> next;
+  for (int i = 0; i < 2; ++i) next.push_back(node("2", {}));
+  for (Training* each : {keeper.get(), lingers.get(), next[0].get(), next[1].get()}) EXPECT_EQ(each->wait(), 0) << each->said();
+  const Training& first = next[0]->result(0).empty() ? *next[1] : *next[0];
+  expect_close(first.result(0), undisturbed({"-n", "1"}, {}));
+  EXPECT_THAT(first.result(0), HasSubstr("world 2"));
+}
+
 TEST_F(Elected, AProgramThatIsNotElasticEndsWithALostNode) {
   std::vector<std::unique_ptr<Tool>> tools;
   for (int i = 0; i < 3; ++i) {
