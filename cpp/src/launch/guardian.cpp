@@ -18,6 +18,7 @@
 
 #include "base/descriptor.h"
 #include "launch/agent_control.h"
+#include "launch/child_process.h"
 #include "launch/failure.h"
 #include "launch/port.h"
 #include "launch/process_tree.h"
@@ -107,14 +108,13 @@ int launch(const LaunchOptions& options) {
   const RunFolder folder(options);
   prctl(PR_SET_CHILD_SUBREAPER, 1);
   const Descriptor signal_fd = signals.open();
-  std::optional<Pipe> lifeline = make_pipe();
-  if (!lifeline) throw Failure(std::string("cannot make a pipe: ") + std::strerror(errno));
+  Pipe lifeline = new_pipe();
 
   const pid_t supervisor = fork();
   if (supervisor < 0) throw Failure(std::string("cannot fork: ") + std::strerror(errno));
   if (supervisor == 0) {
-    lifeline->write.reset();
-    be_supervisor(options, signals, port ? &*port : nullptr, folder, std::move(lifeline->read));
+    lifeline.write.reset();
+    be_supervisor(options, signals, port ? &*port : nullptr, folder, std::move(lifeline.read));
   }
   setpgid(supervisor, supervisor);
 
@@ -134,7 +134,7 @@ int launch(const LaunchOptions& options) {
       }
       // Who gave the command is gone, and SIGTERM is no signal that ends this launch (--signals-to-handle).
       const bool ends_by_signal = std::ranges::find(options.ending_signals, SIGTERM) != options.ending_signals.end();
-      if (control.fd() < 0 && !ends_by_signal) lifeline->write.reset();
+      if (control.fd() < 0 && !ends_by_signal) lifeline.write.reset();
     }
     int status = 0;
     for (pid_t pid = 0; (pid = waitpid(-1, &status, WNOHANG)) > 0;) {

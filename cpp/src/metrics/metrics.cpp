@@ -14,6 +14,7 @@
 #include <string>
 
 #include "base/invalid.h"
+#include "base/passed_descriptor.h"
 #include "metrics/reporter.h"
 
 namespace tandem {
@@ -48,26 +49,6 @@ Descriptor connect_at(const std::string& path) {
 // Both are 0 or more.
 std::int64_t sum_of(std::int64_t a, std::int64_t b) { return a + std::min(b, std::numeric_limits<std::int64_t>::max() - a); }
 
-bool send_page(const Descriptor& socket, const std::string& text, int page) {
-  iovec place{const_cast<char*>(text.data()), text.size()};
-  alignas(cmsghdr) char control[CMSG_SPACE(sizeof page)] = {};
-  msghdr header{};
-  header.msg_iov = &place;
-  header.msg_iovlen = 1;
-  header.msg_control = control;
-  header.msg_controllen = sizeof control;
-  cmsghdr* rights = CMSG_FIRSTHDR(&header);
-  rights->cmsg_level = SOL_SOCKET;
-  rights->cmsg_type = SCM_RIGHTS;
-  rights->cmsg_len = CMSG_LEN(sizeof page);
-  std::memcpy(CMSG_DATA(rights), &page, sizeof page);
-  ssize_t sent = 0;
-  do {
-    sent = sendmsg(socket.get(), &header, MSG_DONTWAIT | MSG_NOSIGNAL);
-  } while (sent < 0 && errno == EINTR);
-  return sent >= 0;
-}
-
 }  // namespace
 
 Reporter& Reporter::of_process() {
@@ -100,7 +81,10 @@ bool Reporter::connect() {
     return false;
   }
   const Descriptor connection = connect_at(path);
-  if (!connection.valid() || !send_page(connection, "page " + std::string(number), made->fd())) return false;
+  const std::string whose = "page " + std::string(number);
+  if (!connection.valid() || !send_descriptor(connection.get(), whose.data(), whose.size(), made->fd(), MSG_DONTWAIT)) {
+    return false;
+  }
   page_ = std::move(made);
   return true;
 }
