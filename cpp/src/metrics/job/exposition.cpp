@@ -64,8 +64,10 @@ std::string exposition(const Job& job) {
   Families families(job);
   if (!job.is_whole && job.ranks.empty()) return families.text();
   families.of_job("tandem_world_size", "Ranks that train", MetricType::Gauge, job.world_size);
-  families.of_job("tandem_membership_epoch", "Sets of ranks so far, from 1; 0: the program does not train elastically", MetricType::Gauge,
-                  static_cast<double>(job.membership_epoch));
+  families.of_job("tandem_serves_all_ranks", "1: the ranks of all nodes are here; 0: those of this node alone, scrape the others too",
+                  MetricType::Gauge, job.is_whole ? 1 : 0);
+  families.of_job("tandem_membership_epoch", "Sets of ranks so far, from 1; 0: the program does not train elastically",
+                  MetricType::Gauge, static_cast<double>(job.membership_epoch));
   families.of_job("tandem_restarts_total", "Processes, or all of them at once, that this launcher started again", MetricType::Counter,
                   static_cast<double>(job.restarts));
   families.of_job("tandem_uptime_seconds", "Since the launcher was started", MetricType::Gauge, job.seconds);
