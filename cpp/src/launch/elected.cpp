@@ -45,7 +45,8 @@ std::string own_address(const LaunchOptions& options, std::string* why) {
 
 }  // namespace
 
-std::unique_ptr<membership::Membership> elected_membership(const LaunchOptions& options, int free_port, Interruptions& interruptions) {
+std::unique_ptr<membership::Membership> elected_membership(const LaunchOptions& options, int free_port,
+                                                           Interruptions& interruptions) {
   const auto until = Clock::now() + of_seconds(options.join_timeout);
   std::string why;
   std::string address;
@@ -84,8 +85,8 @@ std::unique_ptr<membership::Membership> elected_membership(const LaunchOptions& 
       }
     };
     return std::make_unique<membership::Succession>(hub_options(options, free_port, address),
-                                                    std::make_unique<etcd::Election>(election, std::move(client)), connect,
-                                                    accept_at(listener), listener.fd, Clock::now());
+                                                    std::make_unique<etcd::Election>(election, std::move(client)),
+                                                    connect, accept_at(listener), listener.fd, Clock::now());
   } catch (const Error& error) {
     throw Failure(error.what());
   }

@@ -50,7 +50,8 @@ class RunFolder {
                     (keep_ ? "; choose another with --log-dir" : "; point TMPDIR to a folder that can be written"));
     }
     path_ = pattern;
-    if (keep_ && options.log_dir.empty()) print_error("logs are kept in " + path_ + "; --log-dir chooses another folder");
+    if (keep_ && options.log_dir.empty())
+      print_error("logs are kept in " + path_ + "; --log-dir chooses another folder");
   }
 
   const std::string& path() const { return path_; }
@@ -142,8 +143,8 @@ int launch(const LaunchOptions& options) {
       const int code = exit_code_of(status);
       kill_descendants(std::chrono::seconds(10));
       folder.remove_temporary();
-      // srun ends the other agents when one fails, and gives the highest code. So one that the launch ended does not fail,
-      // for others may have ranks that still end; and one that is ended has a lower code than one that failed.
+      // srun ends the other agents when one fails, and gives the highest code. So one that the launch ended does not
+      // fail, for others may have ranks that still end; and one that is ended has a lower code than one that failed.
       if (ended_by_launch) return 0;
       return ended_by_step && code == 128 + SIGTERM ? 1 : code;
     }

@@ -61,13 +61,14 @@ void refuse_what_is_not_of_hosts(const RunFlags& flags) {
          !flags.rdzv_backend.empty() && flags.rdzv_backend != "c10d" && flags.rdzv_backend != "etcd"}}) {
     if (is_given) {
       throw Failure(name +
-                    " is of commands that are given on each machine; -H and --hostfile start all of them, "
-                    "and --rdzv-endpoint HOST:PORT says where they meet");
+                    " is of commands that are given on each machine; -H and --hostfile start all of them, and "
+                    "--rdzv-endpoint HOST:PORT says where they meet");
     }
   }
   if (flags.rdzv_backend == "etcd" && !flags.hosts.discovery_script.empty()) {
-    throw Failure("--host-discovery-script has agents that meet by c10d: the end of the first one's says that the job is over; "
-                  "leave --rdzv-backend etcd out, or give -H");
+    throw Failure(
+        "--host-discovery-script has agents that meet by c10d: the end of the first one's says that the job is over; "
+        "leave --rdzv-backend etcd out, or give -H");
   }
 }
 
@@ -112,8 +113,8 @@ std::string endpoint_of(const HostsPlan& plan) {
     address = known.front();
   } else {
     throw Failure(plan.hosts.front().name() +
-                  ", the first host, has no address that this machine knows (its name may be one of "
-                  "ssh's configuration alone); say with --rdzv-endpoint ADDRESS:PORT where the others reach it");
+                  ", the first host, has no address that this machine knows (its name may be one of ssh's "
+                  "configuration alone); say with --rdzv-endpoint ADDRESS:PORT where the others reach it");
   }
   std::random_device random;
   const int port = std::uniform_int_distribution<int>(kFirstPort, kLastPort)(random);
@@ -259,7 +260,8 @@ std::vector<std::string> agent_flags(const HostsPlan& plan, const Host& host, in
   }
   std::string configuration = plan.configuration;
   // Who keeps the membership is not left to who comes first: its name may be that of several machines.
-  if (!plan.elects) configuration += std::string(configuration.empty() ? "" : ",") + (node == 0 ? "is_host=1" : "is_host=0");
+  if (!plan.elects)
+    configuration += std::string(configuration.empty() ? "" : ",") + (node == 0 ? "is_host=1" : "is_host=0");
   for (const std::string& flag :
        {"--nnodes=" + std::to_string(plan.least) + ":" + std::to_string(plan.most),
         std::string("--rdzv-backend=") + (plan.elects ? "etcd" : "c10d"), "--rdzv-endpoint=" + plan.endpoint}) {

@@ -21,9 +21,11 @@ constexpr const char* kOwnLine = "tandem: ";  // with which an agent begins what
 
 }  // namespace
 
-std::string why_agent_failed(const std::string& host, bool here, int code, const std::string& line, const std::string& tool) {
+std::string why_agent_failed(const std::string& host, bool here, int code, const std::string& line,
+                             const std::string& tool) {
   const std::string said = line.empty() ? "" : ": " + line;
-  if (here) return "the agent of " + host + ", which is this machine, has ended with code " + std::to_string(code) + said;
+  if (here)
+    return "the agent of " + host + ", which is this machine, has ended with code " + std::to_string(code) + said;
   if (code == kOfSsh) {
     return "ssh to " + host + " failed" + said + "; `ssh " + host +
            " true` has to succeed without a question (a key, a known host)";

@@ -42,12 +42,15 @@ Descriptor connect_at(const std::string& path) {
   if (!folder.valid() || name.size() >= sizeof address.sun_path) return Descriptor();
   std::memcpy(address.sun_path, name.c_str(), name.size() + 1);
   Descriptor made(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  if (!made.valid() || ::connect(made.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) return Descriptor();
+  if (!made.valid() || ::connect(made.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0)
+    return Descriptor();
   return made;
 }
 
 // Both are 0 or more.
-std::int64_t sum_of(std::int64_t a, std::int64_t b) { return a + std::min(b, std::numeric_limits<std::int64_t>::max() - a); }
+std::int64_t sum_of(std::int64_t a, std::int64_t b) {
+  return a + std::min(b, std::numeric_limits<std::int64_t>::max() - a);
+}
 
 }  // namespace
 
@@ -128,11 +131,17 @@ void Reporter::add_wait(std::int64_t nanoseconds) {
 }  // namespace metrics
 
 void report_metrics(const StepMetrics& metrics) {
-  if (metrics.step < 0) invalid("step is " + std::to_string(metrics.step) + "; it is a number of completed steps, or 0 to have them counted");
-  if (metrics.epoch < 0) invalid("epoch is " + std::to_string(metrics.epoch) + "; epochs over the data are numbered from 1, and 0 says none");
-  if (metrics.samples < 0) invalid("samples is " + std::to_string(metrics.samples) + "; it is how many were trained since the report before");
+  if (metrics.step < 0)
+    invalid("step is " + std::to_string(metrics.step) +
+            "; it is a number of completed steps, or 0 to have them counted");
+  if (metrics.epoch < 0)
+    invalid("epoch is " + std::to_string(metrics.epoch) +
+            "; epochs over the data are numbered from 1, and 0 says none");
+  if (metrics.samples < 0)
+    invalid("samples is " + std::to_string(metrics.samples) + "; it is how many were trained since the report before");
   if (!(metrics.wait_seconds >= 0) || std::isinf(metrics.wait_seconds)) {
-    invalid("wait_seconds is " + std::to_string(metrics.wait_seconds) + "; it is a time since the report before, 0 or more");
+    invalid("wait_seconds is " + std::to_string(metrics.wait_seconds) +
+            "; it is a time since the report before, 0 or more");
   }
   metrics::Reporter::of_process().report(metrics);
 }

@@ -31,7 +31,9 @@ bool Saves::resume(const std::shared_ptr<ProcessGroup>& group, Commits& commits,
   CheckpointFolder saved(options_.checkpoints, {options_.checkpoints_kept, group});
   const auto newest = saved.load();
   if (!newest) {
-    if (epoch > 1) tell(*group, "no rank has a commit, and there is no checkpoint in " + options_.checkpoints + ": training begins anew");
+    if (epoch > 1)
+      tell(*group,
+           "no rank has a commit, and there is no checkpoint in " + options_.checkpoints + ": training begins anew");
     return false;
   }
   has_seen_disk_ = true;
@@ -43,12 +45,14 @@ bool Saves::resume(const std::shared_ptr<ProcessGroup>& group, Commits& commits,
   commits.forget_steps();
   commits.take(content, newest->step);
   for (const std::string& why : newest->refused) {
-    tell(*group, "the checkpoint " + why + "; training goes on from that of step " + std::to_string(newest->step) + " in " + options_.checkpoints);
+    tell(*group, "the checkpoint " + why + "; training goes on from that of step " + std::to_string(newest->step) +
+                     " in " + options_.checkpoints);
   }
   return true;
 }
 
-void Saves::begin(std::shared_ptr<ProcessGroup> group, std::function<std::string()> why_not, std::int64_t steps, bool resumed) {
+void Saves::begin(std::shared_ptr<ProcessGroup> group, std::function<std::string()> why_not, std::int64_t steps,
+                  bool resumed) {
   group_ = std::move(group);
   why_not_ = std::move(why_not);
   agree();
@@ -65,9 +69,10 @@ void Saves::agree() {
   for (std::size_t rank = 0; rank < all.size(); ++rank) {
     const std::string every = all[rank].substr(std::min<std::size_t>(2, all[rank].size()));
     if (every != std::to_string(options_.checkpoint_every)) {
-      throw Error(ErrorCode::kInvalidArgument, "elastic: checkpoint_every is " + std::to_string(options_.checkpoint_every) + " on rank " +
-                                                   std::to_string(group_->rank()) + " and " + every + " on rank " + std::to_string(rank) +
-                                                   "; give all ranks the same");
+      throw Error(ErrorCode::kInvalidArgument, "elastic: checkpoint_every is " +
+                                                   std::to_string(options_.checkpoint_every) + " on rank " +
+                                                   std::to_string(group_->rank()) + " and " + every + " on rank " +
+                                                   std::to_string(rank) + "; give all ranks the same");
     }
     has_seen_disk_ |= all[rank][0] == '1';
     is_owed_ |= all[rank][1] == '1';
@@ -132,8 +137,10 @@ void Saves::settle(bool closes) {
 
 void Saves::tell_of_loss(const Failure& failure) const {
   if (!failure.forbidden.empty()) return;
-  tell(*group_, failure.error.what() +
-                    std::string("; training goes on, and writes the next one when it is due: make room there, or look after that disk"));
+  tell(*group_,
+       failure.error.what() +
+           std::string(
+               "; training goes on, and writes the next one when it is due: make room there, or look after that disk"));
 }
 
 void Saves::fail(const Error& error) {
@@ -185,7 +192,8 @@ void Saves::finish(Commits& commits) {
     write(commits);
     failed = settled(/*closes=*/true);
   }
-  if (failed && failed->forbidden == membership::kEpochIsOver) throw failed->error;  // ranks meet again, and know what is owed
+  // Ranks meet again, and know what is owed.
+  if (failed && failed->forbidden == membership::kEpochIsOver) throw failed->error;
   if (failed) fail(failed->error);
   folder_.reset();
 }

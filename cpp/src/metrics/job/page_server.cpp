@@ -98,7 +98,8 @@ void PageServer::receive(Connection& connection, const Handlers& handlers) {
     if (said == kAskForJob && !connection.ends) {
       connection.ends = true;
       const std::string answer = handlers.job();
-      for (std::size_t at = 0; at < answer.size(); at += kAnswerBytes) connection.unsent.push_back(answer.substr(at, kAnswerBytes));
+      for (std::size_t at = 0; at < answer.size(); at += kAnswerBytes)
+        connection.unsent.push_back(answer.substr(at, kAnswerBytes));
       continue;
     }
     connection.broken = true;  // once its page is here there is nothing more to say
