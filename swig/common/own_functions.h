@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -71,6 +72,11 @@ inline tandem::abi::Module traced_module(TracedSource* source, const tandem::abi
         return enter([&] { return owned->compute({std::move(given)}).tensors; });
       },
       inputs, parameter_names, parameters, buffer_names, buffers);
+}
+
+// Without an object of the language for each report.
+inline void report_metrics(int64_t step, int64_t epoch, int64_t samples, bool has_loss, double loss, double wait_seconds) {
+  tandem::abi::report_metrics({step, epoch, samples, has_loss ? std::optional(loss) : std::nullopt, wait_seconds});
 }
 
 }  // namespace tandem_swig

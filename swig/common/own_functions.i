@@ -10,5 +10,6 @@ DIRECTOR(TracedSource)
 %rename(TANDEM_FUNCTION_NAME) tandem_swig::sequential_lr;
 %rename(TANDEM_FUNCTION_NAME) tandem_swig::step_with_closure;
 %rename(TANDEM_FUNCTION_NAME) tandem_swig::traced_module;
+%rename(TANDEM_FUNCTION_NAME) tandem_swig::report_metrics;
 
 %include "own_functions.h"

@@ -99,13 +99,15 @@ class Moments(FaultTest):
 
     @each_backend
     def test_in_a_commit(self, backend):
-        commits = self.random.sample(range(2, STEPS, 2), 2)
-        faults = ",".join(f"kill-commit@{step}/{member}" for member, step in enumerate(commits))
-        print(faults, flush=True)
-        job = self.train(THREE, f"BACKEND={backend}", BITS, "PAD=4", "COMMIT_EVERY=2", f"FAULTS={faults}")
-        self.assertEqual(job.finish(), 0, job.said)
-        self.assertEqual(job.said.count("was killed by SIGKILL (signal 9); another one takes its place"), 2, job.said)
-        self.assert_trained([job], STEPS, same=(3, backend), ranks=3)
+        # Before it copies anything, and while it copies 32 MiB beside the next step, or soon after.
+        for kind, pad, moment in (("kill", 4, 0), ("soon", 32, self.random.randrange(10_000))):
+            commits = self.random.sample(range(2, STEPS, 2), 2)
+            faults = ",".join(f"{kind}-commit@{step}/{member}" for member, step in enumerate(commits))
+            print(faults, moment, flush=True)
+            job = self.train(THREE, f"BACKEND={backend}", BITS, f"PAD={pad}", "COMMIT_EVERY=2", f"FAULTS={faults}", f"MOMENT={moment}")
+            self.assertEqual(job.finish(), 0, job.said)
+            self.assertEqual(job.said.count("was killed by SIGKILL (signal 9); another one takes its place"), 2, job.said)
+            self.assert_trained([job], STEPS, same=(3, backend), ranks=3)
 
 
 class Samples(FaultTest):

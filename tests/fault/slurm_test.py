@@ -12,7 +12,7 @@ import cluster as slurm  # noqa: E402
 CLUSTER = None  # set below
 STEPS = 150
 # Node 0's agent listens. Each node has a folder, as it would on machines.
-AGENT = """mkdir -p "$0/$SLURM_NODEID"; host=$([ $SLURM_NODEID = 0 ] && echo true || echo false)
+AGENT = """export TMPDIR="$0/$SLURM_NODEID/tmp"; mkdir -p "$TMPDIR"; host=$([ $SLURM_NODEID = 0 ] && echo true || echo false)
 "$1" run -n 1 --nnodes 1:2 --rdzv-backend c10d --rdzv-endpoint 127.0.0.1:$2 \\
   --rdzv-conf keep_alive_interval=1,last_call_timeout=0,join_timeout=30,is_host=$host -- "$3" "$0/$SLURM_NODEID" {settings}
 code=$?; echo $code > "$0/$SLURM_NODEID/code"; exit $code"""
@@ -41,7 +41,7 @@ class NodeDown(training.FaultTest):
         folder = self.folder.new("slurm")
         folder.chmod(0o755)
         [port] = slurm.free_ports(1)
-        script = AGENT.format(settings=f"BACKEND={backend} STEPS={STEPS} PAUSE=50")
+        script = AGENT.format(settings=f"BACKEND={backend} STEPS={STEPS} PAUSE=100")
         with open(folder / "said", "wb") as said:
             step = alone.subprocess.Popen(
                 ["srun", "--no-kill", "--kill-on-bad-exit=0", "--nodes=2", "--ntasks-per-node=1", "sh", "-c", script, folder, training.TANDEM,
@@ -61,6 +61,13 @@ class NodeDown(training.FaultTest):
         self.assertIn("world 1", kept.results()[0])
         self.assert_trained([kept, lost], STEPS)
         alone.eventually(lambda: not alone.machines.processes_with(str(folder)), lambda: f"nobody is left: {alone.machines.processes_with(str(folder))}")
+        self.assertEqual(lost.text("code"), "")  # Slurm killed all of its node, and waits for nobody
+        self.assertEqual(list((kept.folder / "tmp").iterdir()), [])
+        alone.eventually(lambda: port not in self.ports(), lambda: f"port {port} is free again")
+
+    @staticmethod
+    def ports():
+        return {int(found.split()[1]) for found in alone.listening() if found.startswith("port ")}
 
     def test_on_gloo(self):
         self.lose_a_node("gloo")

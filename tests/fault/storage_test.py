@@ -50,8 +50,8 @@ def small_disk(folder, mebibytes):
 
 
 def fill(file):
-    """Until there is no room left."""
-    with open(file, "wb", buffering=0) as opened, contextlib.suppress(OSError):
+    """Until there is no room left, also where it was before."""
+    with open(file, "ab", buffering=0) as opened, contextlib.suppress(OSError):
         while True:
             opened.write(bytes(1 << 14))
 
@@ -215,8 +215,11 @@ class Full(Disks):
             run, other = mounted / "run", mounted / "other"
             job = self.train(["-n", "2"], f"BACKEND={backend}", "PAUSE=30", "PAD=1", *self.saves(run))
             newest = self.await_newer(job, run, 8)
-            fill(other)
-            job.says(GOES_ON)
+
+            def is_noticed():  # what is removed of older checkpoints makes room
+                fill(other)
+                return GOES_ON in job.said or job.ended()
+            alone.eventually(is_noticed, lambda: f"a checkpoint that has no room: {job.said}")
             stood = self.newest(run)
             self.assertGreaterEqual(stood, newest)
             job.says(GOES_ON, 3)

@@ -1,5 +1,7 @@
 """`tandem run -H` over two machines, by a real ssh: hosts_test.py TANDEM ELASTIC_PROGRAM"""
+import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -169,21 +171,20 @@ def parameters(result):
     return [float.fromhex(line) for line in result.splitlines() if "0x" in line]
 
 
-class Elastic(unittest.TestCase):
-    ONE_THREAD = {"OMP_NUM_THREADS": "1"}
+def train(flags, *settings, ssh=None):
+    """The job, and the folder in which its program writes."""
+    folder = MACHINES.folder / f"training{Job.count + 1}"
+    folder.mkdir()
+    job = Job([*flags, "-x", "OMP_NUM_THREADS"], [PROGRAM, folder, *settings], ssh=ssh, environment={"OMP_NUM_THREADS": "1"})
+    return job, folder
 
-    @classmethod
-    def setUpClass(cls):
-        cls.undisturbed = {}
 
-    def train(self, flags, *settings, ssh=None):
-        folder = MACHINES.folder / f"training{Job.count + 1}"
-        folder.mkdir()
-        return Job([*flags, "-x", "OMP_NUM_THREADS"], [PROGRAM, folder, *settings], ssh=ssh, environment=self.ONE_THREAD), folder
+class Training(unittest.TestCase):
+    undisturbed = {}  # by steps
 
     def alone(self, steps):
         if steps not in self.undisturbed:
-            job, folder = self.train(["-H", "localhost"], f"STEPS={steps}")
+            job, folder = train(["-H", "localhost"], f"STEPS={steps}")
             self.assertEqual(job.wait(), 0, job.err)
             self.undisturbed[steps] = parameters((folder / "result.0").read_text())
         return self.undisturbed[steps]
@@ -196,10 +197,12 @@ class Elastic(unittest.TestCase):
         for one, other in zip(got, expected):
             self.assertAlmostEqual(one, other, delta=1e-12)
 
+
+class Elastic(Training):
     def test_trains_as_one_process_would(self):
         for backend in ("gloo", "shm"):
             with self.subTest(backend=backend):
-                job, folder = self.train(["-H", "alpha:2,beta:1"], f"BACKEND={backend}")
+                job, folder = train(["-H", "alpha:2,beta:1"], f"BACKEND={backend}")
                 self.assertEqual(job.wait(), 0, job.err)
                 results = [(folder / f"result.{rank}").read_text() for rank in range(3)]
                 self.assertEqual(results, results[:1] * 3)
@@ -209,8 +212,8 @@ class Elastic(unittest.TestCase):
     def test_takes_in_a_machine_that_is_found_later(self):
         found = MACHINES.folder / "found"
         found.write_text("alpha:1\n")
-        job, folder = self.train(["--host-discovery-script", f"cat {found}", "--nnodes", "1:2", "--rdzv-conf", "last_call_timeout=0"],
-                                 "STEPS=300", "PAUSE=40")
+        job, folder = train(["--host-discovery-script", f"cat {found}", "--nnodes", "1:2", "--rdzv-conf", "last_call_timeout=0"],
+                            "STEPS=300", "PAUSE=40")
         steps = folder / "steps"
         two.eventually(lambda: steps.exists() and len(steps.read_text().splitlines()) > 10, f"steps: {job.err}")
         found.write_text("alpha:1\nbeta:2\n")
@@ -221,8 +224,8 @@ class Elastic(unittest.TestCase):
         self.assert_close((folder / "result.0").read_text(), 300)
 
     def test_goes_on_without_a_machine_that_is_cut_off(self):
-        job, folder = self.train(["-H", "alpha:2,beta:1", "--nnodes", "1:2", "--rdzv-conf", "keep_alive_interval=1"], "STEPS=120", "PAUSE=40",
-                                 "TIMEOUT=5000", ssh=[*MACHINES.ssh_words(), "-o", "ServerAliveInterval=1"])
+        job, folder = train(["-H", "alpha:2,beta:1", "--nnodes", "1:2", "--rdzv-conf", "keep_alive_interval=1"], "STEPS=120", "PAUSE=40",
+                            "TIMEOUT=5000", ssh=[*MACHINES.ssh_words(), "-o", "ServerAliveInterval=1"])
         steps = folder / "steps"
         two.eventually(lambda: steps.exists() and len(steps.read_text().splitlines()) > 10, f"steps: {job.err}")
         try:
@@ -234,6 +237,44 @@ class Elastic(unittest.TestCase):
         self.assertIn("ssh to beta failed", job.err)
         self.assert_close((folder / "result.0").read_text(), 120)
         two.eventually(lambda: not two.processes_with("--agent-setup"), "the agent of beta has ended")
+
+
+@unittest.skipUnless(shutil.which("etcd"), "needs etcd (script/bootstrap --schedulers installs it)")
+class ByEtcd(Training):
+    """Agents that elect who keeps the membership."""
+    FLAGS = ["-H", "alpha,beta", "--nnodes", "1:2", "--rdzv-backend", "etcd", "--rdzv-conf", "lease_ttl=2,keep_alive_interval=1"]
+
+    def start_etcd(self, port):
+        etcd = two.Etcd(MACHINES.folder, port)
+        self.addCleanup(etcd.end)
+        return etcd
+
+    def test_goes_on_without_the_host_that_kept_the_membership(self):
+        etcd = self.start_etcd(2379)
+        flags = [*self.FLAGS, "--rdzv-endpoint", etcd.endpoint, "--rdzv-id", "job", "--max-restarts", "1"]
+        job, folder = train(flags, "STEPS=200", "PAUSE=100", "FAULTS=kill-forward@5/0")
+        two.eventually(lambda: "now 2 ranks, from step" in job.err or job.process.poll() is not None, f"another worker: {job.err}")
+        elected = json.loads(etcd.get("/tandem/job/keeper"))["address"]
+        MACHINES.kill_agent({"10.77.0.1": "alpha", "10.77.0.2": "beta"}[elected])
+        two.eventually(lambda: "now 1 rank, from step" in job.err or job.process.poll() is not None, f"the other goes on: {job.err}")
+        (folder / "hurry").touch()
+        self.assertEqual(job.wait(), 0, job.err)
+        self.assertIn("this agent keeps the job's membership now", job.err)
+        self.assert_close((folder / "result.0").read_text(), 200)
+        self.assertEqual(etcd.get("/tandem/job/epoch"), "over")
+
+    @unittest.skipUnless(shutil.which("etcdctl"), "needs etcdctl (script/bootstrap --schedulers installs it)")
+    def test_agents_sign_in_as_the_command_does(self):
+        etcd = self.start_etcd(2389)
+        control = ["etcdctl", "--endpoints", etcd.endpoint]
+        MACHINES.call(*control, "user", "add", "root:secret-word", env=os.environ | {"ETCDCTL_API": "3"})
+        MACHINES.call(*control, "auth", "enable", env=os.environ | {"ETCDCTL_API": "3"})
+        job = Job([*self.FLAGS, "--rdzv-endpoint", etcd.endpoint], ["sh", "-c", "echo of $WORLD_SIZE; sleep 1"],
+                  environment={"ETCDCTL_USER": "root", "ETCDCTL_PASSWORD": "secret-word"})
+        two.eventually(lambda: two.processes_with("--agent-setup") or job.process.poll() is not None, "agents")
+        self.assertEqual(two.processes_with("secret-word"), [])
+        self.assertEqual(job.wait(), 0, job.err)
+        self.assertEqual(sorted(job.out.splitlines()), ["[0] of 2", "[1] of 2"])
 
 
 if __name__ == "__main__":

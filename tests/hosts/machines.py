@@ -1,12 +1,17 @@
 """Two machines and a desk in namespaces of this one, joined by a bridge. Each machine has a network, a host name and an sshd
 of its own; what a machine has under /run and /etc differs from the others' and from this machine's, which is left as it is."""
+import base64
+import json
 import os
 import pathlib
 import shutil
+import signal
+import socket
 import subprocess
 import sys
 import tempfile
 import time
+import urllib.request
 
 PATIENCE = 60  # seconds
 SKIPPED = 77
@@ -206,6 +211,17 @@ class Machines:
     def log(self, name):
         return (self.folder / f"{name}.log").read_text(errors="replace")[-1500:]
 
+    def kill_agent(self, name):
+        """The `tandem run` that was started on a machine; what it had started ends with it."""
+        there = os.readlink(f"/proc/{self.keepers[name].pid}/ns/uts")
+        for entry in pathlib.Path("/proc").iterdir():
+            try:
+                words = (entry / "cmdline").read_bytes().split(b"\0") if entry.name.isdigit() else []
+                if b"--agent-setup" in words and words[0].endswith(b"tandem") and os.readlink(entry / "ns/uts") == there:
+                    os.kill(int(entry.name), signal.SIGKILL)
+            except OSError:  # it has ended
+                pass
+
     def inside(self, name, folder="/"):
         """Words before a command that is to run on a machine."""
         enter = ["nsenter", "-t", str(self.keepers[name].pid), "--net", "--mount", "--uts"]
@@ -216,3 +232,33 @@ class Machines:
 
     def join_again(self, name):
         self.call("ip", "link", "set", f"to-{name}", "up")
+
+
+class Etcd:
+    """At the desk, which is never cut off. `port`: for its clients; the next one is its own."""
+
+    def __init__(self, folder, port=2379):
+        self.port = port
+        self.endpoint = f"{DESK}:{port}"
+        client, peer = f"http://{self.endpoint}", f"http://{DESK}:{port + 1}"
+        with open(folder / f"etcd-{port}.log", "wb") as log:
+            self.process = subprocess.Popen(
+                ["etcd", "--name", "one", "--data-dir", folder / f"etcd-{port}", "--unsafe-no-fsync", "--listen-client-urls", client,
+                 "--advertise-client-urls", client, "--listen-peer-urls", peer, "--initial-advertise-peer-urls", peer,
+                 "--initial-cluster", f"one={peer}"], stdout=log, stderr=log)
+        eventually(self.answers, "etcd answers", 20)
+
+    def answers(self):
+        with socket.socket() as tried:
+            return tried.connect_ex((DESK, self.port)) == 0
+
+    def get(self, key):
+        """A value's text; "" where there is none."""
+        asked = json.dumps({"key": base64.b64encode(key.encode()).decode()}).encode()
+        with urllib.request.urlopen(f"http://{self.endpoint}/v3/kv/range", asked, PATIENCE) as answer:
+            found = json.load(answer).get("kvs", [])
+        return base64.b64decode(found[0]["value"]).decode() if found else ""
+
+    def end(self):
+        self.process.kill()
+        self.process.wait()

@@ -1,7 +1,6 @@
 """Machines that are cut off from etcd and from each other: partition_test.py TANDEM ELASTIC_PROGRAM"""
 import os
 import pathlib
-import socket
 import subprocess
 import sys
 import time
@@ -13,32 +12,10 @@ TANDEM = PROGRAM = MACHINES = None  # set below
 STEPS = 300
 
 
-class Etcd:
-    """At the desk, which is never cut off."""
-
-    def __init__(self, folder):
-        with open(folder / "etcd.log", "wb") as log:
-            peer, client = f"http://{two.DESK}:2380", f"http://{two.DESK}:2379"
-            self.process = subprocess.Popen(
-                ["etcd", "--name", "one", "--data-dir", folder / "etcd", "--unsafe-no-fsync", "--listen-client-urls", client,
-                 "--advertise-client-urls", client, "--listen-peer-urls", peer, "--initial-advertise-peer-urls", peer,
-                 "--initial-cluster", f"one={peer}"], stdout=log, stderr=log)
-        two.eventually(self.answers, "etcd answers", 20)
-
-    @staticmethod
-    def answers():
-        with socket.socket() as tried:
-            return tried.connect_ex((two.DESK, 2379)) == 0
-
-    def end(self):
-        self.process.kill()
-        self.process.wait()
-
-
 def setUpModule():
     global MACHINES, ETCD
     MACHINES = two.Machines().__enter__()
-    ETCD = Etcd(MACHINES.folder)
+    ETCD = two.Etcd(MACHINES.folder)
 
 
 def tearDownModule():
@@ -115,6 +92,23 @@ class Partition(unittest.TestCase):
         time.sleep(1)
         self.assertEqual(keeper.step(), stood, keeper.said)  # it waits for who is elected
         MACHINES.join_again("alpha")
+        other.says("now 2 ranks, from step", times=with_both + 1)
+        self.end_well(keeper, other)
+
+    def test_a_keeper_that_alone_cannot_reach_etcd_is_replaced(self):
+        keeper = Node("alpha", self.job, ["PAUSE=150"])
+        keeper.reaches(3)
+        other = Node("beta", self.job, ["PAUSE=150"])
+        other.reaches(8)
+        to_etcd = ["ip", "route", "add", "blackhole", f"{two.DESK}/32"]
+        MACHINES.call(*MACHINES.inside("alpha"), *to_etcd)
+        other.says("this agent keeps the job's membership now")
+        other.says("now 1 rank, from step")
+        at = other.step()
+        other.reaches(at + 5)
+        with_both = other.said.count("now 2 ranks, from step")
+        to_etcd[2] = "del"
+        MACHINES.call(*MACHINES.inside("alpha"), *to_etcd)
         other.says("now 2 ranks, from step", times=with_both + 1)
         self.end_well(keeper, other)
 

@@ -124,15 +124,19 @@ class Top(Case):
 
 
     def test_an_agent_without_a_rank_knows_the_set_of_ranks(self):
-        work = self.folder / "work"
-        work.mkdir()
-        keeper, other = [self.launch([*flags, "-n", 1, "--nnodes", "1:2"], [ELASTIC, work, "STEPS=1000000", "PAUSE=10"], f"node{node}")
-                         for node, flags in enumerate(self.meeting())]
-        said = keeper.top_when(lambda said: said["world_size"] == 2 and reported(said, 2, 2), "two ranks that train")
-        own = [one["pid"] for one in keeper.top()["ranks"] if one["pid"] not in [one["pid"] for one in other.top()["ranks"]]]
-        os.kill(own[0], signal.SIGKILL)
-        keeper.top_when(lambda now: now["world_size"] == 1 and now["membership_epoch"] > said["membership_epoch"]
-                        and [one["rank"] for one in now["ranks"]] == [0], "the other agent's rank alone")
+        for keeps in (True, False):
+            with self.subTest(keeps=keeps):
+                work = self.folder / f"work{keeps}"
+                work.mkdir()
+                keeper, other = [self.launch([*flags, "-n", 1, "--nnodes", "1:2"], [ELASTIC, work, "STEPS=1000000", "PAUSE=10"],
+                                             f"node{node}{keeps}") for node, flags in enumerate(self.meeting())]
+                said = keeper.top_when(lambda said: said["world_size"] == 2 and reported(said, 2, 2), "two ranks that train")
+                others = [one["pid"] for one in other.top()["ranks"]]
+                own = [one["pid"] for one in said["ranks"] if one["pid"] not in others]
+                os.kill((own if keeps else others)[0], signal.SIGKILL)
+                for agent, ranks in ((keeper, [0]), (other, [0] if keeps else [])):
+                    agent.top_when(lambda now: now["world_size"] == 1 and now["membership_epoch"] > said["membership_epoch"]
+                                   and [one["rank"] for one in now["ranks"]] == ranks, "a world of one rank")
 
     def test_ends_with_the_job(self):
         job = self.launch(["--metrics-port", 0], [PROGRAM, *ENDLESS])

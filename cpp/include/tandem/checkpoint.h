@@ -75,9 +75,9 @@ struct CheckpointRequest {
 struct CheckpointOptions {
   std::size_t keep = 3;                      // how many stay: of the newest; 0: all
   std::shared_ptr<ProcessGroup> group = {};  // whose ranks save and load together, in a folder that all of them see
-  // Asked by rank 0 before a save changes anything, and before the checkpoint gets its name. Where it says no, the save is
-  // passed over, on all ranks and without an error. Empty: always.
-  std::function<bool()> permits = {};
+  // Asked by rank 0 before a save changes anything, and before the checkpoint gets its name: why there may be none, "" where
+  // there may. Then the save ends with that error (kAborted) on all ranks. Empty: there always may.
+  std::function<std::string()> why_not = {};
 };
 
 // The checkpoints of one training. One object a folder at a time writes. With a group, all ranks make the same calls in

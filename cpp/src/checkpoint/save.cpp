@@ -15,7 +15,7 @@ namespace tandem::checkpoint {
 
 namespace {
 
-constexpr const char* kPassedOver = "passed over";
+constexpr const char* kNotSaved = " was not saved: ";
 
 // Each block is written while the checksum still has it in the core's cache.
 std::uint32_t append(AtomicFile& file, const void* data, std::size_t size) {
@@ -122,34 +122,36 @@ void save(const Folder& folder, const Ranks& ranks, const CheckpointOptions& opt
           const std::function<const CheckpointContent&()>& content) {
   if (step < 0) invalid("a checkpoint's step is counted from 0, not " + std::to_string(step));
   const std::string place = folder.unfinished(step);
-  std::string failed = " was not saved: ";
+  std::string failed = kNotSaved;
   bool is_saved = false;
+  const auto what = [&] { return "checkpoint " + step_name(step) + " in " + folder.path() + failed; };
   // Of rank 0, as all ranks hear it.
-  const auto is_permitted = [&] { return ranks.rank() != 0 || !options.permits || options.permits(); };
+  const auto why_not = [&] { return ranks.rank() == 0 && options.why_not ? options.why_not() : std::string(); };
   try {
     const auto begins = ranks.together([&]() -> std::string {
       const CheckpointContent& mine = content();
-      if (!is_permitted()) return kPassedOver;
+      if (std::string why = why_not(); !why.empty()) return why;
       if (ranks.rank() == 0) {
         check_values(mine.values);
         folder.begin(step);
       }
       return {};
     });
-    if (begins[0] == kPassedOver) return;
+    if (!begins[0].empty()) throw NotPermitted(what(), begins[0]);
     const auto records = ranks.together([&] { return format_files(write_files(place, ranks, content())); });
     failed = " may not have been saved: ";  // where a rank is lost now
     const auto ends = ranks.together([&]() -> std::string {
       if (ranks.rank() == 0) {
         write_manifest(place, step, records, content().values);
-        if (!is_permitted()) return kPassedOver;
+        if (std::string why = why_not(); !why.empty()) return why;
         folder.publish(step);
       }
       return {};
     });
-    if (ends[0] == kPassedOver) {
+    if (!ends[0].empty()) {
       if (ranks.rank() == 0) folder.discard(step);
-      return;
+      failed = kNotSaved;
+      throw NotPermitted(what(), ends[0]);
     }
     failed = " is saved, but older ones could not be removed: ";
     is_saved = true;
@@ -157,11 +159,12 @@ void save(const Folder& folder, const Ranks& ranks, const CheckpointOptions& opt
       if (ranks.rank() == 0) folder.prune(options.keep);
       return {};
     });
+  } catch (const NotPermitted&) {  // what lies there under a temporary name may be another job's by now
+    throw;
   } catch (const Error& error) {
     if (ranks.rank() == 0) folder.discard(step);
-    const std::string what = "checkpoint " + step_name(step) + " in " + folder.path() + failed + error.what();
-    if (is_saved) throw OlderOnesStay(error.code(), what);
-    throw Error(error.code(), what);
+    if (is_saved) throw OlderOnesStay(error.code(), what() + error.what());
+    throw Error(error.code(), what() + error.what());
   }
 }
 

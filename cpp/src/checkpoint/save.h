@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <string>
+#include <utility>
 
 #include "checkpoint/folder.h"
 #include "checkpoint/ranks.h"
@@ -16,6 +18,17 @@ namespace tandem::checkpoint {
 class OlderOnesStay : public Error {
  public:
   using Error::Error;
+};
+
+// There may be no checkpoint now, as CheckpointOptions::why_not says. Nothing is wrong with the disk, or a rank.
+class NotPermitted : public Error {
+ public:
+  NotPermitted(const std::string& what, std::string why)
+      : Error(ErrorCode::kAborted, what + why), why_(std::move(why)) {}
+  const std::string& why() const { return why_; }
+
+ private:
+  std::string why_;
 };
 
 // Throws on all ranks where any failed; what `content` throws is a failure of its rank.

@@ -95,7 +95,7 @@ bool Election::is_certain() const {
 
 bool Election::may_stand() const {
   if (!options_.stands || now_ < stands_from_) return false;
-  return serves_ || !has_seen_job_ || (nobody_since_ && now_ - *nobody_since_ >= 2 * options_.lease);
+  return serves_ || !has_seen_job_ || (is_new_ && is_after_end_) || (nobody_since_ && now_ - *nobody_since_ >= 2 * options_.lease);
 }
 
 bool Election::has_work() const {

@@ -31,7 +31,8 @@ std::string hexadecimal(std::uint64_t number) {
 
 std::string demangled(const char* symbol) {
   int failure = 0;
-  const std::unique_ptr<char, void (*)(void*)> readable(abi::__cxa_demangle(symbol, nullptr, nullptr, &failure), std::free);
+  const std::unique_ptr<char, void (*)(void*)> readable(abi::__cxa_demangle(symbol, nullptr, nullptr, &failure),
+                                                        std::free);
   std::string name = failure == 0 && readable ? readable.get() : symbol;
   const std::string full = "std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char> >";
   for (std::size_t at; (at = name.find(full)) != std::string::npos;) name.replace(at, full.size(), "std::string");
@@ -64,7 +65,8 @@ class ElfFile {
     const auto* segments = array<ElfW(Phdr)>(header->e_phoff, header->e_phnum);
     for (int i = 0; segments && i < header->e_phnum; ++i) {
       const auto& segment = segments[i];
-      if (segment.p_type != PT_LOAD || offset < segment.p_offset || offset - segment.p_offset >= segment.p_filesz) continue;
+      if (segment.p_type != PT_LOAD || offset < segment.p_offset || offset - segment.p_offset >= segment.p_filesz)
+        continue;
       return offset - segment.p_offset + segment.p_vaddr;
     }
     return std::nullopt;
@@ -87,7 +89,8 @@ class ElfFile {
         for (std::size_t k = 0; symbols && text && k < count; ++k) {
           const auto& symbol = symbols[k];
           const int kind = symbol.st_info & 0xf;
-          if ((kind != STT_FUNC && kind != STT_GNU_IFUNC && kind != STT_NOTYPE) || symbol.st_shndx == SHN_UNDEF) continue;
+          if ((kind != STT_FUNC && kind != STT_GNU_IFUNC && kind != STT_NOTYPE) || symbol.st_shndx == SHN_UNDEF)
+            continue;
           if (symbol.st_name >= names.sh_size) continue;
           const char* const name = text + symbol.st_name;
           if (!*name || !std::memchr(name, 0, names.sh_size - symbol.st_name)) continue;
@@ -103,13 +106,15 @@ class ElfFile {
  private:
   template <typename Type>
   const Type* array(std::uint64_t offset, std::uint64_t count) const {
-    if (!data_ || offset > size_ || offset % alignof(Type) != 0 || count > (size_ - offset) / sizeof(Type)) return nullptr;
+    if (!data_ || offset > size_ || offset % alignof(Type) != 0 || count > (size_ - offset) / sizeof(Type))
+      return nullptr;
     return reinterpret_cast<const Type*>(data_ + offset);
   }
   const ElfW(Ehdr)* header() const {
     const auto* header = array<ElfW(Ehdr)>(0, 1);
     constexpr int kWords = sizeof(void*) == 8 ? ELFCLASS64 : ELFCLASS32;
-    if (!header || std::memcmp(header->e_ident, ELFMAG, SELFMAG) != 0 || header->e_ident[EI_CLASS] != kWords) return nullptr;
+    if (!header || std::memcmp(header->e_ident, ELFMAG, SELFMAG) != 0 || header->e_ident[EI_CLASS] != kWords)
+      return nullptr;
     return header;
   }
 

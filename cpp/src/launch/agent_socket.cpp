@@ -20,7 +20,8 @@ AgentSocket::AgentSocket(const std::string& folder) {
   }
   std::string pattern = (std::filesystem::temp_directory_path() / "tandem_XXXXXX").string();
   try {
-    if (!mkdtemp(pattern.data())) throw Error(ErrorCode::kIo, "cannot make a folder there: " + std::string(std::strerror(errno)));
+    if (!mkdtemp(pattern.data()))
+      throw Error(ErrorCode::kIo, "cannot make a folder there: " + std::string(std::strerror(errno)));
     own_folder_ = pattern;
     server_.emplace(pattern + "/agent");
   } catch (const Error& error) {

@@ -20,7 +20,8 @@ std::vector<Cpu> allowed_cpus();
 int usable_cores();
 
 // The CPUs of each rank: as many whole cores for each as for the others, or one more, neighbours together; where there
-// are fewer cores than ranks, CPUs in place of cores. Throws Failure, which names `flag`, where there are fewer CPUs than ranks.
+// are fewer cores than ranks, CPUs in place of cores. Throws Failure, which names `flag`, where there are fewer CPUs
+// than ranks.
 std::vector<std::vector<int>> share_cpus(std::vector<Cpu> cpus, int ranks, const std::string& flag = "--bind-to core");
 
 }  // namespace tandem::launch

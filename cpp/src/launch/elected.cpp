@@ -45,12 +45,16 @@ std::string own_address(const LaunchOptions& options, std::string* why) {
 
 }  // namespace
 
-std::unique_ptr<membership::Membership> elected_membership(const LaunchOptions& options, int free_port, Interruptions& interruptions) {
+std::unique_ptr<membership::Membership> elected_membership(const LaunchOptions& options, int free_port,
+                                                           Interruptions& interruptions) {
   const auto until = Clock::now() + of_seconds(options.join_timeout);
   std::string why;
   std::string address;
   while ((address = own_address(options, &why)).empty()) {  // names may come later
-    if (Clock::now() >= until) throw Failure("this node has no address for the others: " + why + "; give one by --local-addr");
+    if (Clock::now() >= until) {
+      throw Failure("this node has no address for the others: " + why +
+                    "; name etcd's servers by addresses that all nodes reach, or give this node's by --local-addr");
+    }
     interruptions.wait({}, std::min(until, Clock::now() + kNextLook));
   }
   try {
@@ -81,8 +85,8 @@ std::unique_ptr<membership::Membership> elected_membership(const LaunchOptions& 
       }
     };
     return std::make_unique<membership::Succession>(hub_options(options, free_port, address),
-                                                    std::make_unique<etcd::Election>(election, std::move(client)), connect,
-                                                    accept_at(listener), listener.fd, Clock::now());
+                                                    std::make_unique<etcd::Election>(election, std::move(client)),
+                                                    connect, accept_at(listener), listener.fd, Clock::now());
   } catch (const Error& error) {
     throw Failure(error.what());
   }

@@ -10,6 +10,7 @@
 namespace tandem::launch {
 
 // By etcd. Throws Failure where its servers cannot be found within the time for joining.
-std::unique_ptr<membership::Membership> elected_membership(const LaunchOptions& options, int free_port, Interruptions& interruptions);
+std::unique_ptr<membership::Membership> elected_membership(const LaunchOptions& options, int free_port,
+                                                           Interruptions& interruptions);
 
 }  // namespace tandem::launch

@@ -9,7 +9,8 @@
 
 namespace tandem::launch {
 
-// What is set for one rank; see "Environment Variables" in torch.distributed.run. `attempt` counts restarts of all ranks.
+// What is set for one rank; see "Environment Variables" in torch.distributed.run. `attempt` counts restarts of all
+// ranks.
 std::map<std::string, std::string> worker_variables(const LaunchOptions& options, int attempt, int local_rank,
                                                     int master_port, const std::string& error_file);
 

@@ -18,6 +18,7 @@
 
 #include "base/descriptor.h"
 #include "launch/agent_control.h"
+#include "launch/child_process.h"
 #include "launch/failure.h"
 #include "launch/port.h"
 #include "launch/process_tree.h"
@@ -49,7 +50,8 @@ class RunFolder {
                     (keep_ ? "; choose another with --log-dir" : "; point TMPDIR to a folder that can be written"));
     }
     path_ = pattern;
-    if (keep_ && options.log_dir.empty()) print_error("logs are kept in " + path_ + "; --log-dir chooses another folder");
+    if (keep_ && options.log_dir.empty())
+      print_error("logs are kept in " + path_ + "; --log-dir chooses another folder");
   }
 
   const std::string& path() const { return path_; }
@@ -107,14 +109,13 @@ int launch(const LaunchOptions& options) {
   const RunFolder folder(options);
   prctl(PR_SET_CHILD_SUBREAPER, 1);
   const Descriptor signal_fd = signals.open();
-  std::optional<Pipe> lifeline = make_pipe();
-  if (!lifeline) throw Failure(std::string("cannot make a pipe: ") + std::strerror(errno));
+  Pipe lifeline = new_pipe();
 
   const pid_t supervisor = fork();
   if (supervisor < 0) throw Failure(std::string("cannot fork: ") + std::strerror(errno));
   if (supervisor == 0) {
-    lifeline->write.reset();
-    be_supervisor(options, signals, port ? &*port : nullptr, folder, std::move(lifeline->read));
+    lifeline.write.reset();
+    be_supervisor(options, signals, port ? &*port : nullptr, folder, std::move(lifeline.read));
   }
   setpgid(supervisor, supervisor);
 
@@ -134,7 +135,7 @@ int launch(const LaunchOptions& options) {
       }
       // Who gave the command is gone, and SIGTERM is no signal that ends this launch (--signals-to-handle).
       const bool ends_by_signal = std::ranges::find(options.ending_signals, SIGTERM) != options.ending_signals.end();
-      if (control.fd() < 0 && !ends_by_signal) lifeline->write.reset();
+      if (control.fd() < 0 && !ends_by_signal) lifeline.write.reset();
     }
     int status = 0;
     for (pid_t pid = 0; (pid = waitpid(-1, &status, WNOHANG)) > 0;) {
@@ -142,8 +143,8 @@ int launch(const LaunchOptions& options) {
       const int code = exit_code_of(status);
       kill_descendants(std::chrono::seconds(10));
       folder.remove_temporary();
-      // srun ends the other agents when one fails, and gives the highest code. So one that the launch ended does not fail,
-      // for others may have ranks that still end; and one that is ended has a lower code than one that failed.
+      // srun ends the other agents when one fails, and gives the highest code. So one that the launch ended does not
+      // fail, for others may have ranks that still end; and one that is ended has a lower code than one that failed.
       if (ended_by_launch) return 0;
       return ended_by_step && code == 128 + SIGTERM ? 1 : code;
     }

@@ -16,6 +16,7 @@
 #include "comm/sockets.h"
 #include "launch/failure.h"
 #include "launch/numbers.h"
+#include "launch/rendezvous_flags.h"
 #include "launch/remote_shell.h"
 #include "tandem/error.h"
 
@@ -56,12 +57,18 @@ void refuse_what_is_not_of_hosts(const RunFlags& flags) {
         {"--master-addr", !flags.master_addr.empty()},
         {"--master-port", !flags.master_port.empty()},
         {"--local-addr", !flags.local_addr.empty()},
-        {"--rdzv-backend " + flags.rdzv_backend, !flags.rdzv_backend.empty() && flags.rdzv_backend != "c10d"}}) {
+        {"--rdzv-backend " + flags.rdzv_backend,
+         !flags.rdzv_backend.empty() && flags.rdzv_backend != "c10d" && flags.rdzv_backend != "etcd"}}) {
     if (is_given) {
       throw Failure(name +
-                    " is of commands that are given on each machine; -H and --hostfile start all of them, "
-                    "and --rdzv-endpoint HOST:PORT says where they meet");
+                    " is of commands that are given on each machine; -H and --hostfile start all of them, and "
+                    "--rdzv-endpoint HOST:PORT says where they meet");
     }
+  }
+  if (flags.rdzv_backend == "etcd" && !flags.hosts.discovery_script.empty()) {
+    throw Failure(
+        "--host-discovery-script has agents that meet by c10d: the end of the first one's says that the job is over; "
+        "leave --rdzv-backend etcd out, or give -H");
   }
 }
 
@@ -106,12 +113,35 @@ std::string endpoint_of(const HostsPlan& plan) {
     address = known.front();
   } else {
     throw Failure(plan.hosts.front().name() +
-                  ", the first host, has no address that this machine knows (its name may be one of "
-                  "ssh's configuration alone); say with --rdzv-endpoint ADDRESS:PORT where the others reach it");
+                  ", the first host, has no address that this machine knows (its name may be one of ssh's "
+                  "configuration alone); say with --rdzv-endpoint ADDRESS:PORT where the others reach it");
   }
   std::random_device random;
   const int port = std::uniform_int_distribution<int>(kFirstPort, kLastPort)(random);
   return (address.find(':') == std::string::npos ? address : "[" + address + "]") + ":" + std::to_string(port);
+}
+
+// As each agent will read them, so that a mistake is said once. Throws Failure.
+void check_etcd_flags(RunFlags flags, const HostsPlan& plan) {
+  flags.launch.run_id = plan.run_id;
+  resolve_meeting(flags);
+  if (flags.launch.keeps) {
+    throw Failure("--rdzv-conf has is_host, which is of one node: with -H and etcd any of them may be elected");
+  }
+  if (std::ranges::all_of(plan.hosts, is_here)) return;
+  for (const EtcdServer& server : flags.launch.etcd.servers) {
+    if (server.host != "localhost" && !net::is_loopback(server.host)) continue;
+    throw Failure("--rdzv-endpoint has " + server.host +
+                  ", which is another machine on each host; give an address of etcd's that all of them reach");
+  }
+}
+
+// As etcdctl has them, so that no password has to be kept on the agents' machines.
+void export_etcd_user(HostsPlan& plan) {
+  for (const char* name : {"ETCDCTL_USER", "ETCDCTL_PASSWORD"}) {
+    const bool is_said = std::ranges::any_of(plan.exports, [&](const auto& one) { return one.first == name; });
+    if (const char* value = std::getenv(name); value && !is_said) plan.exports.emplace_back(name, value);
+  }
 }
 
 // Agents of another launch at the same place are not taken for those of this one.
@@ -122,7 +152,7 @@ std::string new_run_id() {
   return text;
 }
 
-// What the agent that keeps the membership is told of how it shows the job. It has no terminal.
+// What an agent that may keep the membership is told of how it shows the job. It has no terminal.
 std::vector<std::string> metrics_flags_of(const RunFlags& flags) {
   const std::string progress = !flags.progress.empty() ? flags.progress : isatty(STDERR_FILENO) ? "10" : "0";
   std::vector<std::string> words = {"--progress=" + progress, "--metrics-addr=" + flags.launch.metrics_addr};
@@ -171,6 +201,7 @@ std::optional<HostsPlan> plan_for_hosts(const RunFlags& flags) {
   HostsPlan plan;
   const std::size_t colon = flags.nnodes.find(':');
   plan.discovery = said.discovery_script;
+  plan.elects = flags.rdzv_backend == "etcd";
   plan.endpoint = flags.rdzv_endpoint;
   if (!plan.discovery.empty()) {
     if (colon == std::string::npos) {
@@ -198,13 +229,17 @@ std::optional<HostsPlan> plan_for_hosts(const RunFlags& flags) {
   plan.remote_tool =
       said.remote_tool.empty() ? std::filesystem::read_symlink("/proc/self/exe").string() : said.remote_tool;
   plan.ssh = ssh_words(said.ssh_args);
+  if (plan.elects && plan.most > 1) {
+    check_etcd_flags(flags, plan);
+    export_etcd_user(plan);
+  }
   return plan;
 }
 
 void settle(HostsPlan& plan, std::vector<Host> hosts) {
   plan.hosts = std::move(hosts);
   plan.hosts.resize(std::min(plan.hosts.size(), static_cast<std::size_t>(plan.most)));
-  if (plan.most > 1 && plan.endpoint.empty()) plan.endpoint = endpoint_of(plan);
+  if (plan.most > 1 && plan.endpoint.empty() && !plan.elects) plan.endpoint = endpoint_of(plan);
 }
 
 const std::vector<std::string>& flags_of_hosts() {
@@ -218,19 +253,21 @@ const std::vector<std::string>& flags_of_hosts() {
 std::vector<std::string> agent_flags(const HostsPlan& plan, const Host& host, int node) {
   const std::string ranks = host.slots > 0 ? std::to_string(host.slots) : plan.ranks;
   std::vector<std::string> flags = {"--agent=1", "--nproc-per-node=" + ranks, "--rdzv-id=" + plan.run_id};
-  if (node == 0) flags.insert(flags.end(), plan.metrics_flags.begin(), plan.metrics_flags.end());
+  if (node == 0 || plan.elects) flags.insert(flags.end(), plan.metrics_flags.begin(), plan.metrics_flags.end());
   if (plan.most == 1) {
     flags.push_back("--standalone");
     return flags;
   }
+  std::string configuration = plan.configuration;
   // Who keeps the membership is not left to who comes first: its name may be that of several machines.
-  const std::string keeps = node == 0 ? "is_host=1" : "is_host=0";
+  if (!plan.elects)
+    configuration += std::string(configuration.empty() ? "" : ",") + (node == 0 ? "is_host=1" : "is_host=0");
   for (const std::string& flag :
-       {"--nnodes=" + std::to_string(plan.least) + ":" + std::to_string(plan.most), std::string("--rdzv-backend=c10d"),
-        "--rdzv-endpoint=" + plan.endpoint,
-        "--rdzv-conf=" + (plan.configuration.empty() ? "" : plan.configuration + ",") + keeps}) {
+       {"--nnodes=" + std::to_string(plan.least) + ":" + std::to_string(plan.most),
+        std::string("--rdzv-backend=") + (plan.elects ? "etcd" : "c10d"), "--rdzv-endpoint=" + plan.endpoint}) {
     flags.push_back(flag);
   }
+  if (!configuration.empty()) flags.push_back("--rdzv-conf=" + configuration);
   if (node >= 0) flags.push_back("--node-rank=" + std::to_string(node));
   return flags;
 }

@@ -16,12 +16,13 @@ struct HostsPlan {
   int least = 1;            // with how many hosts the job goes on
   int most = 1;
   std::string discovery;  // the command that names them, and more later; then `hosts` is filled by settle()
-  std::string endpoint;   // where the first one's agent keeps the membership; "" for one host
+  bool elects = false;    // the agents elect who keeps the membership, by etcd
+  std::string endpoint;   // where the first one's agent keeps the membership, or etcd's servers; "" for one host
   std::string run_id;
   std::string configuration;  // --rdzv-conf
   std::string ranks;          // --nproc-per-node of hosts that name no slots
   std::vector<std::pair<std::string, std::string>> exports;
-  std::vector<std::string> metrics_flags;  // of the first host's agent
+  std::vector<std::string> metrics_flags;  // of agents that may keep the membership
   std::string remote_tool;  // its path on other machines
   std::vector<std::string> ssh;
 };

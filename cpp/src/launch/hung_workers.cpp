@@ -31,7 +31,8 @@ constexpr char kPrintsOwn = '+', kPrintsNothing = '-';
   const Descriptor file = open_file(log.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0644);
   if (file.valid()) write_all(file.get(), stacks.text.data(), stacks.text.size());
   const bool is_short = stacks.short_text != stacks.text;
-  const std::string told = std::string(1, stacks.prints_own ? kPrintsOwn : kPrintsNothing) + (is_short ? "1" : "0") + stacks.short_text;
+  const std::string told =
+      std::string(1, stacks.prints_own ? kPrintsOwn : kPrintsNothing) + (is_short ? "1" : "0") + stacks.short_text;
   write_all(pipe, told.data(), told.size());
   _exit(0);
 }

@@ -22,7 +22,8 @@ class HungWorkers {
   using Clock = std::chrono::steady_clock;
 
   // Once for each process, however often it is called. `said`, as in "rank 1 (pid 4711) gives no sign of life", begins
-  // the message. `answers`: see read_thread_stacks(). All stacks go to the file `log`, which is named where `keeps_log`.
+  // the message. `answers`: see read_thread_stacks(). All stacks go to the file `log`, which is named where
+  // `keeps_log`.
   void end(pid_t pid, const std::string& said, const std::string& answers, const std::string& log, bool keeps_log);
   // That child was waited for: a worker, or who asks one. Its number may be another's from here on.
   void ended(pid_t pid);

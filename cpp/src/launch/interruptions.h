@@ -27,7 +27,8 @@ class Interruptions {
     polled.push_back({signal_fd_.get(), POLLIN, 0});
     polled.push_back({lifeline_.get(), POLLIN, 0});
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - std::chrono::steady_clock::now());
-    poll(polled.data(), polled.size(), static_cast<int>(std::clamp<std::chrono::milliseconds::rep>(left.count(), 0, 60000)));
+    poll(polled.data(), polled.size(),
+         static_cast<int>(std::clamp<std::chrono::milliseconds::rep>(left.count(), 0, 60000)));
     if (polled.back().revents) throw Failure("the launcher's front process is gone", 128 + SIGKILL);
     for (const int signal : Signals::read(signal_fd_.get())) {
       if (std::ranges::find(options_.ending_signals, signal) == options_.ending_signals.end()) continue;

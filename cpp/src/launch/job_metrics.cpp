@@ -49,7 +49,8 @@ std::vector<std::string> parts_of(const std::vector<metrics::Rank>& ranks) {
   std::vector<std::string> parts;
   for (std::size_t at = 0; at < ranks.size(); at += kRanksInPart) {
     const std::size_t end = std::min(ranks.size(), at + kRanksInPart);
-    parts.push_back(metrics::encode_ranks({ranks.begin() + static_cast<std::ptrdiff_t>(at), ranks.begin() + static_cast<std::ptrdiff_t>(end)}));
+    parts.push_back(metrics::encode_ranks(
+        {ranks.begin() + static_cast<std::ptrdiff_t>(at), ranks.begin() + static_cast<std::ptrdiff_t>(end)}));
   }
   if (parts.empty()) parts.push_back(metrics::encode_ranks({}));
   return parts;
@@ -77,7 +78,8 @@ JobMetrics::JobMetrics(const LaunchOptions& options, const std::string& folder, 
   // A file system for logs need not have sockets.
   for (const bool beside_logs : {true, false}) {
     std::error_code error;
-    const auto path = beside_logs ? std::filesystem::absolute(folder, error) : std::filesystem::temp_directory_path(error) / "tandem_XXXXXX";
+    const auto path = beside_logs ? std::filesystem::absolute(folder, error)
+                                  : std::filesystem::temp_directory_path(error) / "tandem_XXXXXX";
     std::string at = path.string();
     if (error || (!beside_logs && !mkdtemp(at.data()))) continue;
     if (!beside_logs) own_folder_ = at;
@@ -132,7 +134,8 @@ void JobMetrics::add_polled(std::vector<pollfd>* polled) const {
 // Nobody is woken for programs that report nothing.
 std::optional<JobMetrics::Time> JobMetrics::deadline() const {
   std::optional<Time> next = endpoint_ ? endpoint_->deadline() : std::nullopt;
-  if (const auto of_pages = pages_ ? pages_->deadline() : std::nullopt) next = std::min(next.value_or(*of_pages), *of_pages);
+  if (const auto of_pages = pages_ ? pages_->deadline() : std::nullopt)
+    next = std::min(next.value_or(*of_pages), *of_pages);
   if (is_reported()) next = std::min(next.value_or(next_look_), next_look_);
   return next;
 }
@@ -142,7 +145,9 @@ bool JobMetrics::gathers(const membership::Membership& membership) const {
   return options_.meets ? membership.gathers() : options_.node_rank == 0;
 }
 
-double JobMetrics::seconds() const { return std::chrono::duration<double>(std::chrono::steady_clock::now() - began_).count(); }
+double JobMetrics::seconds() const {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - began_).count();
+}
 
 metrics::Job JobMetrics::job(const membership::Membership& membership) {
   if (pages_) table_.look(*pages_, metrics::monotonic_now());
@@ -151,7 +156,7 @@ metrics::Job JobMetrics::job(const membership::Membership& membership) {
   // The agent that keeps the membership need not have a rank, which would be told.
   if (const int world_size = membership.world_size(); world_size > 0) about_.world_size = now.world_size = world_size;
   about_.membership_epoch = now.membership_epoch = std::max(about_.membership_epoch, membership.epoch());
-  if (std::exchange(ended_epoch_, now.membership_epoch) != now.membership_epoch) ended_.clear();  // the others train without
+  if (std::exchange(ended_epoch_, now.membership_epoch) != now.membership_epoch) ended_.clear();  // others go on
   now.is_whole = options_.meets ? membership.gathers() : options_.nnodes == 1;
   now.ranks = table_.ranks();
   for (const auto& [host, part] : membership.reports()) {
@@ -204,7 +209,8 @@ void JobMetrics::serve(Time now, membership::Membership& membership) {
     pages_->serve({.knows = [this](std::int64_t worker) { return table_.has(worker); },
                    .job = [this, &membership] { return json(membership); }});
   }
-  if (endpoint_) endpoint_->serve(now, [this, &membership](const std::string& path) { return answer(path, membership); });
+  if (endpoint_)
+    endpoint_->serve(now, [this, &membership](const std::string& path) { return answer(path, membership); });
   has_reported_ = has_reported_ || membership.has_reports();
   if (!is_reported() || now < next_look_) return;
   next_look_ = now + kLookEvery;
@@ -214,7 +220,8 @@ void JobMetrics::serve(Time now, membership::Membership& membership) {
   if (gathers(membership)) show(current, now);
 }
 
-std::optional<MetricsEndpoint::Answer> JobMetrics::answer(const std::string& path, const membership::Membership& membership) {
+std::optional<MetricsEndpoint::Answer> JobMetrics::answer(const std::string& path,
+                                                          const membership::Membership& membership) {
   if (path == "/job") return MetricsEndpoint::Answer{"application/json", json(membership)};
   if (path != "/metrics") return std::nullopt;
   return MetricsEndpoint::Answer{metrics::kExpositionType, exposition(membership)};

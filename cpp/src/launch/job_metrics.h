@@ -27,8 +27,8 @@ class JobMetrics {
  public:
   using Time = std::chrono::steady_clock::time_point;
 
-  // `folder`: for the socket at which workers and `tandem top` reach this. Throws Failure where the port that is asked for, or
-  // the folder for TensorBoard, cannot be had.
+  // `folder`: for the socket at which workers and `tandem top` reach this. Throws Failure where the port that is asked
+  // for, or the folder for TensorBoard, cannot be had.
   JobMetrics(const LaunchOptions& options, const std::string& folder, Consoles& consoles);
   ~JobMetrics();
   JobMetrics(const JobMetrics&) = delete;

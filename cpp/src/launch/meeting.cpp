@@ -38,7 +38,8 @@ constexpr milliseconds kFarewell{2000};
 constexpr milliseconds kLook{10};
 
 std::unique_ptr<Membership> keep(const LaunchOptions& options, int free_port, const net::Listener& listener) {
-  return std::make_unique<Hub>(hub_options(options, free_port, listener.endpoint.address), Clock::now(), accept_at(listener), listener.fd);
+  return std::make_unique<Hub>(hub_options(options, free_port, listener.endpoint.address), Clock::now(),
+                               accept_at(listener), listener.fd);
 }
 
 // One try after the other, until one works or the time is over.
@@ -80,7 +81,8 @@ class Search {
   // Throws where the time is over.
   void pause() {
     if (Clock::now() >= until_) {
-      throw Failure("no agent answered at " + place_ + " for " + std::to_string(std::llround(options_.join_timeout)) + " s (" + why_ +
+      throw Failure("no agent answered at " + place_ + " for " + std::to_string(std::llround(options_.join_timeout)) +
+                    " s (" + why_ +
                     "); start the same command on the machine that has this address, or give another --rdzv-endpoint");
     }
     interruptions_.wait({}, std::min(until_, Clock::now() + kTryAgain));
@@ -92,7 +94,8 @@ class Search {
     return {address, static_cast<std::uint16_t>(options_.keeper_port)};
   }
 
-  // Where the address is this machine's and the port free. Else it is another one's, or an agent of this one listens there.
+  // Where the address is this machine's and the port free. Else it is another one's, or an agent of this one listens
+  // there.
   std::unique_ptr<Membership> listen_at(const std::string& address) {
     try {
       return keep(options_, free_port_, net::listen_on(address, endpoint(address).port));

@@ -16,9 +16,9 @@ namespace tandem::launch {
 std::unique_ptr<membership::Membership> membership_alone(const LaunchOptions& options);
 
 // Waits until the nodes are there that the job begins with, and writes into `options` which of them this is. The agent
-// that can listen at the endpoint keeps the membership, the others connect to it. `free_port`: one that is kept free for the
-// store of rank 0. Throws Failure where they do not come, where this one is not taken, after a signal that ends the
-// launch, and when `lifeline` says that the front process is gone.
+// that can listen at the endpoint keeps the membership, the others connect to it. `free_port`: one that is kept free
+// for the store of rank 0. Throws Failure where they do not come, where this one is not taken, after a signal that ends
+// the launch, and when `lifeline` says that the front process is gone.
 std::unique_ptr<membership::Membership> meet_nodes(LaunchOptions& options, int free_port, const Signals& signals,
                                                    const Descriptor& lifeline);
 

@@ -52,7 +52,8 @@ MetricsEndpoint::MetricsEndpoint(const std::string& address, int port) {
 void MetricsEndpoint::add_polled(std::vector<pollfd>* polled) const {
   if (connections_.size() < kMostRequests && !short_until_) polled->push_back({listener_.get(), POLLIN, 0});
   for (const Connection& each : connections_) {
-    polled->push_back({each.socket.get(), static_cast<short>(each.answer.empty() || each.is_sent() ? POLLIN : POLLOUT), 0});
+    polled->push_back(
+        {each.socket.get(), static_cast<short>(each.answer.empty() || each.is_sent() ? POLLIN : POLLOUT), 0});
   }
 }
 
@@ -66,7 +67,8 @@ void MetricsEndpoint::serve(Time now, const std::function<std::optional<Answer>(
   if (short_until_ && now >= *short_until_) short_until_.reset();
   while (connections_.size() < kMostRequests && !short_until_) {
     Descriptor socket(accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
-    if (!socket.valid() && (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM)) short_until_ = now + kShortFor;
+    if (!socket.valid() && (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM))
+      short_until_ = now + kShortFor;
     if (!socket.valid()) break;
     connections_.push_back({std::move(socket), now + kRequestPatience, "", "", 0, 0, false});
   }
@@ -85,7 +87,8 @@ void MetricsEndpoint::serve(Time now, const std::function<std::optional<Answer>(
                                 : response("404 Not Found", "text/plain", "there are /metrics and /job\n");
     }
     while (one.sent < one.answer.size() && !one.over) {
-      const ssize_t sent = send(one.socket.get(), one.answer.data() + one.sent, one.answer.size() - one.sent, MSG_DONTWAIT | MSG_NOSIGNAL);
+      const ssize_t sent = send(one.socket.get(), one.answer.data() + one.sent, one.answer.size() - one.sent,
+                                MSG_DONTWAIT | MSG_NOSIGNAL);
       if (sent < 0 && is_early(errno)) break;
       if (sent > 0) one.sent += static_cast<std::size_t>(sent);
       one.over = sent <= 0;

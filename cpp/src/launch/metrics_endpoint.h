@@ -15,9 +15,9 @@
 
 namespace tandem::launch {
 
-// Answers GET over HTTP/1.1, one request a connection. In the launcher's own loop around poll(2), for that process forks
-// workers and has to stay single-threaded; never blocks. Who does not ask within seconds, or asks for too much, is cut off.
-// Not thread-safe.
+// Answers GET over HTTP/1.1, one request a connection. In the launcher's own loop around poll(2), for that process
+// forks workers and has to stay single-threaded; never blocks. Who does not ask within seconds, or asks for too much,
+// is cut off. Not thread-safe.
 class MetricsEndpoint {
  public:
   using Time = std::chrono::steady_clock::time_point;

@@ -95,7 +95,8 @@ std::vector<Gpu> gpus_of(const std::string& root) {
       if (line.starts_with("GPU UUID")) gpu.uuid = line.substr(value);
     }
     if (minor >= 0 && !open_file((root + "/dev/nvidia" + std::to_string(minor)).c_str(), O_RDWR).valid()) continue;
-    std::ranges::transform(address, address.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    std::ranges::transform(address, address.begin(),
+                           [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
     // A machine with one node alone says -1.
     gpu.node = std::max(number_in(root + "/sys/bus/pci/devices/" + address + "/numa_node", 0), 0);
     gpus.push_back(std::move(gpu));
@@ -119,12 +120,13 @@ std::vector<int> nodes_of_ranks(const std::vector<PlacedCpu>& cpus, const std::v
     }
     if (static_cast<std::size_t>(rank) >= gpus.size()) {
       throw Failure("--numa-binding: rank " + std::to_string(rank) + " has no GPU to be near to, for there are " +
-                    std::to_string(gpus.size()) + "; start as many ranks, or set CUDA_VISIBLE_DEVICES= for ranks without GPUs");
+                    std::to_string(gpus.size()) +
+                    "; start as many ranks, or set CUDA_VISIBLE_DEVICES= for ranks without GPUs");
     }
     wanted.push_back(gpus[static_cast<std::size_t>(rank)]);
     if (std::ranges::find(nodes, wanted.back()) == nodes.end()) {
-      throw Failure("--numa-binding: GPU " + std::to_string(rank) + " is near NUMA node " + std::to_string(wanted.back()) +
-                    ", none of whose CPUs this process may use");
+      throw Failure("--numa-binding: GPU " + std::to_string(rank) + " is near NUMA node " +
+                    std::to_string(wanted.back()) + ", none of whose CPUs this process may use");
     }
   }
   return wanted;
@@ -168,21 +170,23 @@ std::vector<int> nodes_of_gpus(const std::string& root) {
     char* end = nullptr;
     const long number = std::strtol(one.c_str(), &end, 10);
     if (end != one.c_str() && !*end) {
-      if (number < 0 || static_cast<std::size_t>(number) >= all.size()) break;  // CUDA passes over this one and what follows
+      if (number < 0 || static_cast<std::size_t>(number) >= all.size()) break;  // as CUDA does
       nodes.push_back(all[static_cast<std::size_t>(number)].node);
       continue;
     }
-    const auto named = std::ranges::find_if(all, [&](const Gpu& gpu) { return !one.empty() && gpu.uuid.starts_with(one); });
+    const auto named =
+        std::ranges::find_if(all, [&](const Gpu& gpu) { return !one.empty() && gpu.uuid.starts_with(one); });
     if (named == all.end()) {
-      throw Failure("--numa-binding: CUDA_VISIBLE_DEVICES has '" + one + "', and which GPU that is cannot be told here; name GPUs by numbers");
+      throw Failure("--numa-binding: CUDA_VISIBLE_DEVICES has '" + one +
+                    "', and which GPU that is cannot be told here; name GPUs by numbers");
     }
     nodes.push_back(named->node);
   }
   return nodes;
 }
 
-std::vector<std::vector<int>> bind_to_nodes(NumaBinding binding, const std::vector<PlacedCpu>& cpus, const std::vector<int>& gpus,
-                                            int ranks) {
+std::vector<std::vector<int>> bind_to_nodes(NumaBinding binding, const std::vector<PlacedCpu>& cpus,
+                                            const std::vector<int>& gpus, int ranks) {
   const std::vector<int> nodes = nodes_of_ranks(cpus, gpus, ranks);
   std::vector<std::vector<int>> bound;
   std::map<int, int> before;  // ranks of each node
@@ -196,12 +200,14 @@ std::vector<std::vector<int>> bind_to_nodes(NumaBinding binding, const std::vect
       case NumaBinding::kSocket: {
         std::set<int> packages;
         for (const Cpu& cpu : cpus_where(cpus, of_node)) packages.insert(cpu.package);
-        bound.push_back(numbers(cpus_where(cpus, [&](const PlacedCpu& one) { return packages.contains(one.cpu.package); })));
+        bound.push_back(
+            numbers(cpus_where(cpus, [&](const PlacedCpu& one) { return packages.contains(one.cpu.package); })));
         break;
       }
       case NumaBinding::kExclusive: {
         const auto count = static_cast<int>(std::ranges::count(nodes, node));
-        bound.push_back(share_cpus(cpus_where(cpus, of_node), count, "--numa-binding exclusive")[static_cast<std::size_t>(turn)]);
+        bound.push_back(
+            share_cpus(cpus_where(cpus, of_node), count, "--numa-binding exclusive")[static_cast<std::size_t>(turn)]);
         std::ranges::sort(bound.back());
         break;
       }

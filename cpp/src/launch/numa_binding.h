@@ -28,14 +28,15 @@ struct PlacedCpu {
 // Those that this process may run on. `root`: under which /sys is, for tests.
 std::vector<PlacedCpu> placed_cpus(const std::vector<Cpu>& cpus, const std::string& root = "");
 
-// The NUMA node of each GPU that CUDA_VISIBLE_DEVICES leaves, in its order; of all that this process may open, in the order of
-// their PCI addresses, where that is not set. Throws Failure for one that is named by neither a number nor a UUID that is known.
+// The NUMA node of each GPU that CUDA_VISIBLE_DEVICES leaves, in its order; of all that this process may open, in the
+// order of their PCI addresses, where that is not set. Throws Failure for one that is named by neither a number nor a
+// UUID that is known.
 std::vector<int> nodes_of_gpus(const std::string& root = "");
 
 // The CPUs of each rank. Rank r is near GPU r; without GPUs ranks are shared out over the nodes, neighbours together.
-// Throws Failure where there are fewer GPUs, though some, than ranks, where none of the CPUs of a GPU's node is allowed, and
-// for kExclusive where a node has fewer CPUs than ranks.
-std::vector<std::vector<int>> bind_to_nodes(NumaBinding binding, const std::vector<PlacedCpu>& cpus, const std::vector<int>& gpus,
-                                            int ranks);
+// Throws Failure where there are fewer GPUs, though some, than ranks, where none of the CPUs of a GPU's node is
+// allowed, and for kExclusive where a node has fewer CPUs than ranks.
+std::vector<std::vector<int>> bind_to_nodes(NumaBinding binding, const std::vector<PlacedCpu>& cpus,
+                                            const std::vector<int>& gpus, int ranks);
 
 }  // namespace tandem::launch

@@ -32,8 +32,8 @@ struct LaunchOptions {
   int min_ranks = 1;                // with which an elastic program goes on
   int nnodes = 1;
   int node_rank = 0;
-  // Agents that meet, each starting what one `tandem run` was asked for: --rdzv-backend c10d or etcd. Where they do, what the
-  // nodes are and which this is comes of it (launch/meeting.h).
+  // Agents that meet, each starting what one `tandem run` was asked for: --rdzv-backend c10d or etcd. Where they do,
+  // what the nodes are and which this is comes of it (launch/meeting.h).
   bool meets = false;
   int least_nodes = 1;  // nnodes is the most
   bool elects = false;  // who keeps the membership, by etcd; else it is the agent at:
@@ -41,7 +41,7 @@ struct LaunchOptions {
   std::string keeper_host;
   int keeper_port = 29400;
   std::optional<bool> keeps;  // whether it is this one; else who has the address is, or is elected
-  std::string local_addr;     // where this node's ranks are reached by others; "": as the connection to the keeper shows
+  std::string local_addr;     // where others reach this node's ranks; "": as the connection to the keeper shows
   double join_timeout = 600;  // seconds for the least nodes to come
   double last_call = 30;      // seconds for more than those
   double keep_alive = 15;     // seconds of an agent's silence, after which its node is lost

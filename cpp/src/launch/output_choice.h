@@ -19,8 +19,8 @@ struct OutputFlags {
   std::string local_ranks_filter;  // the local ranks that are shown, "0,2"; empty: all
 };
 
-// Of each local rank. `redirects` and `tee` are as torchrun has them: 0 none, 1 stdout, 2 stderr, 3 both; one number for
-// all ranks, or "0:1,2:3" by local rank. Throws Failure for another text, or a rank that there is not.
+// Of each local rank. `redirects` and `tee` are as torchrun has them: 0 none, 1 stdout, 2 stderr, 3 both; one number
+// for all ranks, or "0:1,2:3" by local rank. Throws Failure for another text, or a rank that there is not.
 std::vector<OutputChoice> choose_output(const OutputFlags& flags, int nproc_per_node);
 
 }  // namespace tandem::launch

@@ -6,11 +6,11 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
 #include <utility>
 
 #include "launch/agent_control.h"
+#include "launch/child_process.h"
 #include "launch/failure.h"
 
 namespace tandem::launch {
@@ -19,32 +19,13 @@ namespace {
 constexpr int kOfSsh = 255, kOfShells = 126, kNotThere = 127;
 constexpr const char* kOwnLine = "tandem: ";  // with which an agent begins what it says itself
 
-Pipe pipe_of_agent() {
-  std::optional<Pipe> pipe = make_pipe();
-  if (!pipe) throw Failure(std::string("cannot make a pipe: ") + std::strerror(errno));
-  return std::move(*pipe);
-}
-
-[[noreturn]] void become_agent(const std::vector<std::string>& command, const Signals& signals, int in, int out,
-                               int err) {
-  setpgid(0, 0);  // the terminal's Ctrl-C comes through its stdin
-  dup2(in, STDIN_FILENO);
-  dup2(out, STDOUT_FILENO);
-  dup2(err, STDERR_FILENO);
-  std::vector<char*> argv;
-  for (const std::string& word : command) argv.push_back(const_cast<char*>(word.c_str()));
-  argv.push_back(nullptr);
-  signals.restore();
-  execvp(argv.front(), argv.data());
-  std::fprintf(stderr, "cannot run %s: %s\n", argv.front(), std::strerror(errno));
-  _exit(kOfSsh);
-}
-
 }  // namespace
 
-std::string why_agent_failed(const std::string& host, bool here, int code, const std::string& line, const std::string& tool) {
+std::string why_agent_failed(const std::string& host, bool here, int code, const std::string& line,
+                             const std::string& tool) {
   const std::string said = line.empty() ? "" : ": " + line;
-  if (here) return "the agent of " + host + ", which is this machine, has ended with code " + std::to_string(code) + said;
+  if (here)
+    return "the agent of " + host + ", which is this machine, has ended with code " + std::to_string(code) + said;
   if (code == kOfSsh) {
     return "ssh to " + host + " failed" + said + "; `ssh " + host +
            " true` has to succeed without a question (a key, a known host)";
@@ -59,10 +40,10 @@ std::string why_agent_failed(const std::string& host, bool here, int code, const
 RemoteAgent::RemoteAgent(int number, std::string host, bool here, const std::vector<std::string>& command,
                          std::string setup, const Signals& signals, Consoles& consoles)
     : host_(std::move(host)), here_(here), unsent_(std::move(setup)) {
-  Pipe in = pipe_of_agent(), out = pipe_of_agent(), err = pipe_of_agent();
+  Pipe in = new_pipe(), out = new_pipe(), err = new_pipe();
   pid_ = fork();
   if (pid_ < 0) throw Failure(std::string("cannot fork: ") + std::strerror(errno));
-  if (pid_ == 0) become_agent(command, signals, in.read.get(), out.write.get(), err.write.get());
+  if (pid_ == 0) become(command, signals, in.read.get(), out.write.get(), err.write.get(), kOfSsh);
   setpgid(pid_, pid_);
   control_ = std::move(in.write);
   fcntl(control_.get(), F_SETFL, O_NONBLOCK);

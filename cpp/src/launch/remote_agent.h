@@ -18,7 +18,8 @@ namespace tandem::launch {
 
 // What stopped an agent, or what was to start it, that ended with `code` (255: ssh; 126, 127: there is no `tool`) and
 // `said`, the last line of its stderr, which may be "".
-std::string why_agent_failed(const std::string& host, bool here, int code, const std::string& said, const std::string& tool);
+std::string why_agent_failed(const std::string& host, bool here, int code, const std::string& said,
+                             const std::string& tool);
 
 class RemoteAgent {
  public:

@@ -76,7 +76,8 @@ void take_configuration(const std::string& text, LaunchOptions& launch) {
     }
   }
   launch.keep_alive = std::min(interval * attempts, 1e7);
-  if (launch.keep_alive < 3) throw Failure("--rdzv-conf: a node is lost after 3 s of silence at the least: agents speak each second");
+  if (launch.keep_alive < 3)
+    throw Failure("--rdzv-conf: a node is lost after 3 s of silence at the least: agents speak each second");
 }
 
 // HOST, HOST:PORT or [ADDRESS]:PORT. `port`: what it is where it is not given.
@@ -86,8 +87,10 @@ std::pair<std::string, int> place_of(const std::string& endpoint, int port) {
   const std::string host = is_bracketed ? endpoint.substr(1, end - 1) : endpoint.substr(0, end);
   const std::string after = end == std::string::npos ? "" : endpoint.substr(is_bracketed ? end + 1 : end);
   const bool is_bare = !is_bracketed && host.find(':') != std::string::npos;
-  if (host.empty() || is_bare || (is_bracketed && end == std::string::npos) || (!after.empty() && after.front() != ':')) {
-    throw Failure("--rdzv-endpoint has " + endpoint + ", but that has to be HOST or HOST:PORT ([ADDRESS]:PORT for IPv6)");
+  if (host.empty() || is_bare || (is_bracketed && end == std::string::npos) ||
+      (!after.empty() && after.front() != ':')) {
+    throw Failure("--rdzv-endpoint has " + endpoint +
+                  ", but that has to be HOST or HOST:PORT ([ADDRESS]:PORT for IPv6)");
   }
   return {host, after.empty() ? port : whole_number(after.substr(1), "--rdzv-endpoint's port", 1, 65535)};
 }
@@ -107,9 +110,12 @@ void take_user(EtcdOptions& etcd) {
 // A slash or a blank would name other keys than one thinks.
 void check_job(const std::string& name) {
   const auto is_plain = [](unsigned char c) { return std::isalnum(c) || c == '-' || c == '_' || c == '.'; };
-  if (name == kNoRunId) throw Failure("--rdzv-backend etcd needs --rdzv-id NAME, the same on all nodes and another one than other jobs have");
+  if (name == kNoRunId)
+    throw Failure(
+        "--rdzv-backend etcd needs --rdzv-id NAME, the same on all nodes and another one than other jobs have");
   if (name.empty() || name.size() > 200 || !std::ranges::all_of(name, is_plain)) {
-    throw Failure("--rdzv-id is '" + name + "', but names keys of etcd: it may have letters, digits, '-', '_' and '.', 200 at the most");
+    throw Failure("--rdzv-id is '" + name +
+                  "', but names keys of etcd: it may have letters, digits, '-', '_' and '.', 200 at the most");
   }
 }
 
@@ -117,7 +123,8 @@ void take_etcd_place(RunFlags& flags) {
   EtcdOptions& etcd = flags.launch.etcd;
   check_job(flags.launch.run_id);
   if (flags.rdzv_endpoint.empty()) {
-    throw Failure("--rdzv-backend etcd needs --rdzv-endpoint HOST[:PORT],…, where etcd's servers take clients (port 2379)");
+    throw Failure(
+        "--rdzv-backend etcd needs --rdzv-endpoint HOST[:PORT],…, where etcd's servers take clients (port 2379)");
   }
   std::istringstream rest(flags.rdzv_endpoint);
   for (std::string one; std::getline(rest, one, ',');) {
@@ -129,10 +136,12 @@ void take_etcd_place(RunFlags& flags) {
 
 void take_keeper_place(RunFlags& flags) {
   if (flags.rdzv_endpoint.empty()) {
-    throw Failure("--rdzv-backend c10d needs --rdzv-endpoint HOST[:PORT], the machine whose agent keeps the membership; start the "
-                  "same command there and on all others");
+    throw Failure(
+        "--rdzv-backend c10d needs --rdzv-endpoint HOST[:PORT], the machine whose agent keeps the membership; start "
+        "the same command there and on all others");
   }
-  std::tie(flags.launch.keeper_host, flags.launch.keeper_port) = place_of(flags.rdzv_endpoint, flags.launch.keeper_port);
+  std::tie(flags.launch.keeper_host, flags.launch.keeper_port) =
+      place_of(flags.rdzv_endpoint, flags.launch.keeper_port);
 }
 
 }  // namespace

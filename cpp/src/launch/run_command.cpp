@@ -109,21 +109,23 @@ void add_run_command(CLI::App& app, int* exit_code, std::vector<std::string> arg
   value("--silence-timeout", flags->launch.silence,
         "seconds after which a worker of an elastic program that gives no sign of life is killed [30; 0: never]");
   value("--nnodes", flags->nnodes,
-        "machines, or MIN:MAX where their agents meet; start this command on each [1; in a job of Slurm's all its nodes, and it is started there]");
+        "machines, or MIN:MAX where their agents meet; start this command on each [1; in a job of Slurm's all its "
+        "nodes, and it is started there]");
   value("--node-rank", flags->node_rank, "which of them this is [0]");
   value("--master-addr", flags->master_addr, "where rank 0 is reached [127.0.0.1]");
   value("--master-port", flags->master_port, "rank 0's port [a free one; 29500 with several machines]");
   value("--rdzv-endpoint", flags->rdzv_endpoint,
-        "HOST:PORT, the same as --master-addr and --master-port; of c10d where one agent keeps the membership [port 29400]; of etcd "
-        "its servers, between commas [port 2379]");
+        "HOST:PORT, the same as --master-addr and --master-port; of c10d where one agent keeps the membership [port "
+        "29400]; of etcd its servers, between commas [port 2379]");
   value("--rdzv-backend", flags->rdzv_backend,
-        "static: --node-rank and --master-addr say what a node is; c10d: the agents meet, and nodes may come and go; etcd: the "
-        "same, and any node may be lost [static]");
+        "static: --node-rank and --master-addr say what a node is; c10d: the agents meet, and nodes may come and go; "
+        "etcd: the same, and any node may be lost [static]");
   value("--rdzv-conf", flags->rdzv_conf,
-        "of agents that meet, NAME=VALUE between commas, in seconds: join_timeout=600 for the least nodes, last_call_timeout=30 for more, "
-        "keep_alive_interval=5 times keep_alive_max_attempt=3 of silence until a node is lost; is_host; of etcd protocol=http, "
-        "cacert, cert, key, lease_ttl=5");
-  value("--local-addr", flags->local_addr, "of agents that meet: where this machine's ranks are reached by others [as the connection shows]");
+        "of agents that meet, NAME=VALUE between commas, in seconds: join_timeout=600 for the least nodes, "
+        "last_call_timeout=30 for more, keep_alive_interval=5 times keep_alive_max_attempt=3 of silence until a node "
+        "is lost; is_host; of etcd protocol=http, cacert, cert, key, lease_ttl=5");
+  value("--local-addr", flags->local_addr,
+        "of agents that meet: where this machine's ranks are reached by others [as the connection shows]");
   value("--rdzv-id", flags->launch.run_id, "the run's name, for log folders and workers [none]");
   value("--role", flags->launch.role, "ROLE_NAME of the workers [default]");
   value("--max-restarts", flags->max_restarts, "how often all ranks start again after one has failed [0]");
@@ -137,14 +139,17 @@ void add_run_command(CLI::App& app, int* exit_code, std::vector<std::string> arg
   value("-t,--tee", flags->output.tee, "what goes to the logs and is shown, in the same way [0]");
   value("--local-ranks-filter", flags->output.local_ranks_filter, "show the output of these alone, 0,2 [all]");
   value("--progress", flags->progress,
-        "seconds between lines of how ranks get on, of programs that report it; 0: none [1 on a terminal, where one line is rewritten; else 0]");
-  value("--metrics-port", flags->metrics_port, "serve how ranks get on at this port, for Prometheus and tandem top; 0: a free one [none]");
+        "seconds between lines of how ranks get on, of programs that report it; 0: none [1 on a terminal, where one "
+        "line is rewritten; else 0]");
+  value("--metrics-port", flags->metrics_port,
+        "serve how ranks get on at this port, for Prometheus and tandem top; 0: a free one [none]");
   value("--metrics-addr", flags->launch.metrics_addr, "at this address; whoever reaches it may read it [127.0.0.1]");
-  value("--summary-dir", flags->launch.summary_dir, "write how ranks get on to a file in this folder, for TensorBoard [none]");
+  value("--summary-dir", flags->launch.summary_dir,
+        "write how ranks get on to a file in this folder, for TensorBoard [none]");
   value("--bind-to", flags->bind_to, "core: each rank computes on cores of its own; none [none]");
   value("--numa-binding", flags->numa_binding,
-        "each rank runs near its GPU, or without GPUs as its number says: node (all CPUs of that NUMA node), socket, exclusive (cores "
-        "of the node that no other has), core-complex (those of one cache) [anywhere]");
+        "each rank runs near its GPU, or without GPUs as its number says: node (all CPUs of that NUMA node), socket, "
+        "exclusive (cores of the node that no other has), core-complex (those of one cache) [anywhere]");
   run->add_flag("--standalone", flags->standalone, "one machine and a free port, which is the default")
       ->envname("PET_STANDALONE");
   run->add_option("--grace", flags->launch.grace, "seconds from SIGTERM to SIGKILL when ranks have to end [5]");
@@ -159,15 +164,18 @@ void add_run_command(CLI::App& app, int* exit_code, std::vector<std::string> arg
   run->add_option("--python", flags->python, "the Python for .py files [python3]")->envname("PYTHON_EXEC");
 
   HostFlags& hosts = flags->hosts;
-  run->add_option("-H,--hosts", hosts.hosts, "HOST:SLOTS,…: start SLOTS [1] processes on each of these machines, by ssh");
+  run->add_option("-H,--hosts", hosts.hosts,
+                  "HOST:SLOTS,…: start SLOTS [1] processes on each of these machines, by ssh");
   run->add_option("--hostfile", hosts.hostfile, "a file that names them, a line each: HOST slots=N, or HOST:N");
   run->add_option("-x,--export", hosts.exports, "NAME or NAME=VALUE: a variable for these machines; may be repeated")
       ->allow_extra_args(false)
       ->take_all();
   run->add_option("--remote-tandem", hosts.remote_tool, "where this tool is on them [at the same path as here]");
-  run->add_option("--ssh-args", hosts.ssh_args, "words for ssh, as '-p 2222'; TANDEM_SSH names another program than ssh");
-  run->add_option("--host-discovery-script", hosts.discovery_script,
-                  "a command that prints HOST:SLOTS lines, asked every few seconds: hosts come while --nnodes MIN:MAX allows");
+  run->add_option("--ssh-args", hosts.ssh_args,
+                  "words for ssh, as '-p 2222'; TANDEM_SSH names another program than ssh");
+  run->add_option(
+      "--host-discovery-script", hosts.discovery_script,
+      "a command that prints HOST:SLOTS lines, asked every few seconds: hosts come while --nnodes MIN:MAX allows");
 
   run->add_option("--agent", flags->agent)->group("");
 

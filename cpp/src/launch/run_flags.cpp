@@ -43,7 +43,8 @@ int process_count(const std::string& text) {
 double interval_of(const std::string& text, const std::string& flag) {
   char* end = nullptr;
   const double seconds = std::strtod(text.c_str(), &end);
-  if (*end || !(seconds >= 0 && seconds <= 1e7)) throw Failure(flag + " is " + text + ", but has to be a number of seconds from 0 to 10000000");
+  if (*end || !(seconds >= 0 && seconds <= 1e7))
+    throw Failure(flag + " is " + text + ", but has to be a number of seconds from 0 to 10000000");
   return seconds;
 }
 
@@ -60,8 +61,8 @@ void resolve_master(RunFlags& flags) {
   if (!flags.rdzv_backend.empty() && flags.rdzv_backend != "static" &&
       !(flags.rdzv_backend == "etcd" && flags.standalone) && !(flags.rdzv_backend == "c10d" && launch.nnodes == 1)) {
     throw Failure("--rdzv-backend " + flags.rdzv_backend +
-                  " is not supported; there are etcd and c10d, with --rdzv-endpoint, and static, with --node-rank, --master-addr and "
-                  "--master-port on each node");
+                  " is not supported; there are etcd and c10d, with --rdzv-endpoint, and static, with --node-rank, "
+                  "--master-addr and --master-port on each node");
   }
   if (!flags.rdzv_endpoint.empty() && flags.master_addr.empty() && !flags.standalone) {
     const std::size_t colon = flags.rdzv_endpoint.rfind(':');
@@ -85,7 +86,8 @@ void resolve_master(RunFlags& flags) {
 void refuse_what_is_for_meeting(const RunFlags& flags) {
   for (const auto& [name, value] : {std::pair("--rdzv-conf", flags.rdzv_conf), {"--local-addr", flags.local_addr}}) {
     if (!value.empty()) {
-      throw Failure(std::string(name) + " is of agents that meet: give --nnodes, --rdzv-backend c10d or etcd and --rdzv-endpoint, too");
+      throw Failure(std::string(name) +
+                    " is of agents that meet: give --nnodes, --rdzv-backend c10d or etcd and --rdzv-endpoint, too");
     }
   }
 }
@@ -96,8 +98,9 @@ int node_count(const std::string& text) {
   const std::size_t colon = text.find(':');
   if (colon == std::string::npos) return whole_number(text, "--nnodes", 1, 65536);
   if (text.substr(0, colon) != text.substr(colon + 1)) {
-    throw Failure("--nnodes is " + text +
-                  ": nodes come and go where their agents meet; give --rdzv-backend c10d and --rdzv-endpoint HOST:PORT, too");
+    throw Failure(
+        "--nnodes is " + text +
+        ": nodes come and go where their agents meet; give --rdzv-backend c10d and --rdzv-endpoint HOST:PORT, too");
   }
   return whole_number(text.substr(0, colon), "--nnodes", 1, 65536);
 }
@@ -132,7 +135,8 @@ LaunchOptions resolve(RunFlags& flags, const std::vector<std::string>& command) 
   if (counts.empty()) {
     launch.nproc_per_node = process_count(flags.nproc_per_node);
   } else {
-    launch.nproc_per_node = counts[std::min(static_cast<std::size_t>(std::max(launch.node_rank, 0)), counts.size() - 1)];
+    launch.nproc_per_node =
+        counts[std::min(static_cast<std::size_t>(std::max(launch.node_rank, 0)), counts.size() - 1)];
     if (counts.size() == static_cast<std::size_t>(launch.nnodes)) launch.ranks_of_nodes = counts;
   }
   launch.prefix = !flags.no_prefix;
@@ -141,16 +145,19 @@ LaunchOptions resolve(RunFlags& flags, const std::vector<std::string>& command) 
   const bool is_told = launch.nnodes > 1 && !launch.meets;
   if (launch.max_restarts > 0 && is_told) {
     throw Failure("--max-restarts " + flags.max_restarts + " with --nnodes " + flags.nnodes +
-                  ": nobody would tell the other nodes to start again; leave it out, or let the agents meet by --rdzv-backend c10d");
+                  ": nobody would tell the other nodes to start again; leave it out, or let the agents meet by "
+                  "--rdzv-backend c10d");
   }
   launch.min_ranks = whole_number(flags.min_ranks, "--min-ranks", 1, launch.meets ? 1 << 20 : launch.nproc_per_node);
   launch.spares = whole_number(flags.spares, "--spares", 0, 65536);
   if (is_told && (launch.min_ranks > 1 || launch.spares > 0)) {
-    throw Failure("--min-ranks and --spares are of elastic programs, whose agents have to meet; --nnodes is " + flags.nnodes +
-                  ", give --rdzv-backend c10d and --rdzv-endpoint, too");
+    throw Failure("--min-ranks and --spares are of elastic programs, whose agents have to meet; --nnodes is " +
+                  flags.nnodes + ", give --rdzv-backend c10d and --rdzv-endpoint, too");
   }
-  for (const auto& [name, seconds] : {std::pair("--step-timeout", launch.step_timeout), {"--silence-timeout", launch.silence}}) {
-    if (!(seconds >= 0 && seconds <= 1e7)) throw Failure(std::string(name) + " has to be a number of seconds from 0 to 10000000");
+  for (const auto& [name, seconds] :
+       {std::pair("--step-timeout", launch.step_timeout), {"--silence-timeout", launch.silence}}) {
+    if (!(seconds >= 0 && seconds <= 1e7))
+      throw Failure(std::string(name) + " has to be a number of seconds from 0 to 10000000");
   }
   check_interval(flags.monitor_interval);
   if (!flags.metrics_port.empty()) launch.metrics_port = whole_number(flags.metrics_port, "--metrics-port", 0, 65535);
@@ -174,11 +181,13 @@ LaunchOptions resolve(RunFlags& flags, const std::vector<std::string>& command) 
   }
   if (!flags.numa_binding.empty()) {
     const NumaBinding binding = numa_binding_of(flags.numa_binding);
-    if (flags.bind_to == "core") throw Failure("--numa-binding and --bind-to both say where ranks run; leave one of them out");
+    if (flags.bind_to == "core")
+      throw Failure("--numa-binding and --bind-to both say where ranks run; leave one of them out");
     launch.cpus = bind_to_nodes(binding, placed_cpus(allowed_cpus()), nodes_of_gpus(), launch.nproc_per_node);
   }
   launch.owns_cpus = flags.bind_to == "core" || flags.numa_binding == "exclusive";
-  if (!launch.cpus.empty()) launch.cpus.resize(static_cast<std::size_t>(launch.processes()));  // a spare may come to run on anyone's
+  // A spare may come to run on anyone's.
+  if (!launch.cpus.empty()) launch.cpus.resize(static_cast<std::size_t>(launch.processes()));
   if (!launch.meets) resolve_master(flags);
   const ProgramKind kind = flags.module      ? ProgramKind::kPythonModule
                            : flags.no_python ? ProgramKind::kExecutable

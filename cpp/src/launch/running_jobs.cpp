@@ -121,7 +121,8 @@ std::optional<metrics::Job> ask_job(const RunningJob& job) {
   address.sun_family = AF_UNIX;
   if (!socket.valid() || job.socket.size() >= sizeof address.sun_path) return std::nullopt;
   std::memcpy(address.sun_path, job.socket.c_str(), job.socket.size() + 1);
-  if (connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 || !is_own(socket.get())) return std::nullopt;
+  if (connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 || !is_own(socket.get()))
+    return std::nullopt;
   if (!send_text(socket.get(), metrics::kAskForJob, until)) return std::nullopt;
   const auto answer = read_to_end(socket.get(), until);
   if (!answer) return std::nullopt;
@@ -146,12 +147,14 @@ metrics::Job ask_job(const std::string& host, int port) {
         why = std::strerror(failure);
         continue;
       }
-      if (!send_text(socket.get(), "GET /job HTTP/1.1\r\nHost: " + place + "\r\nConnection: close\r\n\r\n", until)) continue;
+      if (!send_text(socket.get(), "GET /job HTTP/1.1\r\nHost: " + place + "\r\nConnection: close\r\n\r\n", until))
+        continue;
       const auto answer = read_to_end(socket.get(), until);
       if (!answer) continue;
       const std::size_t body = answer->find("\r\n\r\n");
       if (!answer->starts_with("HTTP/1.1 200 ") || body == std::string::npos) {
-        throw Failure(place + " is no metrics port of `tandem run`: it answers " + printable(answer->substr(0, answer->find('\r')), 80));
+        throw Failure(place + " is no metrics port of `tandem run`: it answers " +
+                      printable(answer->substr(0, answer->find('\r')), 80));
       }
       return metrics::decode_job(std::string_view(*answer).substr(body + 4), kMostJobRanks);
     }

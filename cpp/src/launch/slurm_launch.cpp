@@ -17,6 +17,7 @@
 
 #include "base/descriptor.h"
 #include "launch/agent_control.h"
+#include "launch/child_process.h"
 #include "launch/ending_signals.h"
 #include "launch/failure.h"
 #include "launch/process_tree.h"
@@ -145,17 +146,16 @@ int launch_in_allocation(const AllocationPlan& plan, const std::vector<std::stri
   const std::string path = find_srun(plan);
   const std::vector<std::string> command = srun_command(plan, arguments);
   const Signals signals;
-  std::optional<Pipe> control = make_pipe();
-  if (!control) throw Failure(std::string("cannot make a pipe: ") + std::strerror(errno));
+  Pipe control = new_pipe();
   const pid_t srun = fork();
   if (srun < 0) throw Failure(std::string("cannot fork: ") + std::strerror(errno));
   if (srun == 0) {
-    control->write.reset();
-    become_srun(path, command, signals, control->read.get());
+    control.write.reset();
+    become_srun(path, command, signals, control.read.get());
   }
   setpgid(srun, srun);
-  control->read.reset();
-  return AllocationLaunch(srun, std::move(control->write), ending, grace).wait(signals);
+  control.read.reset();
+  return AllocationLaunch(srun, std::move(control.write), ending, grace).wait(signals);
 }
 
 }  // namespace tandem::launch

@@ -60,10 +60,11 @@ void take_from_step(RunFlags& flags) {
   const auto step = read_slurm_step();
   if (!step || (step->world_size == 1 && !is_agent)) return;
   if (step->world_size != step->node_count) {
-    throw Failure("srun started `tandem run` " + std::to_string(step->world_size) + " times on " +
-                  std::to_string(step->node_count) + (step->node_count == 1 ? " node" : " nodes") +
-                  ": start one a node (srun --ntasks-per-node=1), leave srun out, or give --standalone for launches that "
-                  "have nothing to do with each other");
+    throw Failure(
+        "srun started `tandem run` " + std::to_string(step->world_size) + " times on " +
+        std::to_string(step->node_count) + (step->node_count == 1 ? " node" : " nodes") +
+        ": start one a node (srun --ntasks-per-node=1), leave srun out, or give --standalone for launches that have "
+        "nothing to do with each other");
   }
   flags.nnodes = std::to_string(step->node_count);
   flags.node_rank = std::to_string(step->node_rank);

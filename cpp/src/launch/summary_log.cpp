@@ -19,14 +19,16 @@ constexpr int kMostLoggedRanks = 64;
 
 std::string new_file_in(const std::string& folder) {
   char name[384];
-  std::snprintf(name, sizeof name, "/events.out.tfevents.%010" PRId64 ".%s.%d.0.tandem", static_cast<std::int64_t>(now_seconds()),
-                host_name().c_str(), static_cast<int>(getpid()));
+  std::snprintf(name, sizeof name, "/events.out.tfevents.%010" PRId64 ".%s.%d.0.tandem",
+                static_cast<std::int64_t>(now_seconds()), host_name().c_str(), static_cast<int>(getpid()));
   return folder + name;
 }
 
 }  // namespace
 
-SummaryLog::SummaryLog(const std::string& folder) : file_(new_file_in(folder)) { file_.append(version_event(now_seconds())); }
+SummaryLog::SummaryLog(const std::string& folder) : file_(new_file_in(folder)) {
+  file_.append(version_event(now_seconds()));
+}
 
 void SummaryLog::add(const std::string& tag, double value, std::int64_t step) {
   file_.append(summary_event(now_seconds(), step, scalar_summary(tag, static_cast<float>(value))));

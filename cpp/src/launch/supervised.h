@@ -50,14 +50,15 @@ struct Worker {
     const int code = ended.exit_code();
     return asked_to_leave && (code == 128 + SIGTERM || code == 128 + SIGINT || code == 128 + SIGHUP);
   }
+  bool runs_as(pid_t pid) const { return running && ended.pid == pid; }
   std::string answers() const { return folder + "/stacks.raw"; }  // of its threads, where it hangs
 };
 
-// Once it is disconnected: an end of the process is on its way, most likely, which says more; then it gets as long as any
-// that has to end.
-inline std::chrono::steady_clock::duration disconnected_limit(const Worker& worker, double grace) {
+// Of one that is disconnected: an end of the process is on its way, most likely, which says more; then it gets as long
+// as any that has to end.
+inline std::chrono::steady_clock::time_point given_up_at(const Worker& worker, double grace) {
   const std::chrono::duration<double> limit(worker.is_given_up ? 1 + grace : 1);
-  return std::chrono::duration_cast<std::chrono::steady_clock::duration>(limit);
+  return *worker.disconnected_at + std::chrono::duration_cast<std::chrono::steady_clock::duration>(limit);
 }
 
 // What each of a rank's lines begins with.
@@ -102,13 +103,14 @@ inline Descriptor log_file(const std::string& folder, const char* name) {
 }
 
 // What the worker writes, to where `options` say that it goes.
-inline void carry_output(Worker& worker, WorkerProcess& process, const LaunchOptions& options, Consoles& consoles, int number) {
+inline void carry_output(Worker& worker, WorkerProcess& process, const LaunchOptions& options, Consoles& consoles,
+                         int number) {
   const OutputChoice choice = options.output.at(static_cast<std::size_t>(worker.slot));
   const auto stream = [&](int of, Descriptor source, Console& console, bool shows, bool keeps, const char* name) {
     const bool coloured = console.terminal() && !std::getenv("NO_COLOR");
-    return std::make_unique<WorkerStream>(2 * number + of, std::move(source), keeps ? log_file(worker.folder, name) : Descriptor(),
-                                          options.prefix ? prefix_of(worker.ended.rank, coloured) : "",
-                                          shows ? &console : nullptr);
+    return std::make_unique<WorkerStream>(
+        2 * number + of, std::move(source), keeps ? log_file(worker.folder, name) : Descriptor(),
+        options.prefix ? prefix_of(worker.ended.rank, coloured) : "", shows ? &console : nullptr);
   };
   worker.out = stream(0, std::move(process.out), consoles.out, choice.shows_out, choice.keeps_out, "stdout.log");
   worker.err = stream(1, std::move(process.err), consoles.err(), choice.shows_err, choice.keeps_err, "stderr.log");

@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
-#include <cstdlib>
 #include <cstring>
 #include <exception>
 #include <filesystem>
@@ -48,8 +47,9 @@ constexpr milliseconds kSameSignal{300};
 
 class Supervisor {
  public:
-  Supervisor(const LaunchOptions& options, membership::Membership& membership, const Signals& signals, Consoles& consoles,
-             JobMetrics& metrics, int attempt, int replaced, const std::string& folder, Descriptor& lifeline, int master_port)
+  Supervisor(const LaunchOptions& options, membership::Membership& membership, const Signals& signals,
+             Consoles& consoles, JobMetrics& metrics, int attempt, int replaced, const std::string& folder,
+             Descriptor& lifeline, int master_port)
       : options_(options),
         membership_(membership),
         signals_(signals),
@@ -67,7 +67,7 @@ class Supervisor {
     if (!offers_membership()) return;
     socket_.emplace(folder_);
     if (socket_->why_not().empty()) return;
-    consoles_.say("elastic programs will not find the launcher, and end with the first rank that is lost: " + socket_->why_not());
+    consoles_.say("elastic programs do not find the launcher, and end with the first lost rank: " + socket_->why_not());
   }
   Supervisor(const Supervisor&) = delete;
   Supervisor& operator=(const Supervisor&) = delete;
@@ -90,7 +90,8 @@ class Supervisor {
 
   // Whether all workers are to start again: one failed, and nobody wants the launch to end.
   bool restarts() const {
-    return !options_.meets && has_restarts() && failure_ && !membership_.finished() && !signalled_ && !abandoned_ && !out_.broken() && !err_.broken();
+    return !options_.meets && has_restarts() && failure_ && !membership_.finished() && !signalled_ && !abandoned_ &&
+           !out_.broken() && !err_.broken();
   }
 
  private:
@@ -103,7 +104,7 @@ class Supervisor {
 
   // `again`: how often that slot's worker was replaced before.
   void start_one(int slot, int again = 0) {
-    const std::string folder = folder_ + "/" + std::to_string(slot) + (again ? ".restart-" + std::to_string(again) : "");
+    const auto folder = folder_ + "/" + std::to_string(slot) + (again ? ".restart-" + std::to_string(again) : "");
     make_folder(folder);
     Worker worker;
     worker.slot = slot;
@@ -201,7 +202,7 @@ class Supervisor {
     next = std::min(next, metrics_.deadline().value_or(Clock::time_point::max()));
     if (!suspended_ || options_.meets) next = std::min(next, membership_.deadline().value_or(Clock::time_point::max()));
     for (const Worker& worker : workers_) {
-      if (worker.running && worker.disconnected_at) next = std::min(next, *worker.disconnected_at + disconnected_limit(worker, options_.grace));
+      if (worker.running && worker.disconnected_at) next = std::min(next, given_up_at(worker, options_.grace));
     }
     if (next == Clock::time_point::max()) return -1;
     const auto left = std::chrono::ceil<milliseconds>(next - Clock::now());
@@ -262,10 +263,12 @@ class Supervisor {
             [this](membership::Member member, const membership::Message& message) {
               if (!std::exchange(is_elastic_, true)) {
                 for (const Worker& worker : workers_) {  // who ended before anybody knew
-                  if (!worker.running) membership_.lost(worker.member, worker.ended.name() + " " + worker.ended.end(), Clock::now());
+                  if (worker.running) continue;
+                  membership_.lost(worker.member, worker.ended.name() + " " + worker.ended.end(), Clock::now());
                 }
               }
-              workers_[static_cast<std::size_t>(member)].asked_to_leave |= std::holds_alternative<membership::Leave>(message);
+              workers_[static_cast<std::size_t>(member)].asked_to_leave |=
+                  std::holds_alternative<membership::Leave>(message);
               membership_.received(member, message, Clock::now());
             },
         .ended =
@@ -276,7 +279,7 @@ class Supervisor {
             },
     });
     for (Worker& worker : workers_) {
-      if (!worker.running || !worker.disconnected_at || Clock::now() < *worker.disconnected_at + disconnected_limit(worker, options_.grace)) continue;
+      if (!worker.running || !worker.disconnected_at || Clock::now() < given_up_at(worker, options_.grace)) continue;
       if (membership_.is_done(worker.member) || membership_.finished()) {
         worker.disconnected_at.reset();
       } else if (!worker.is_given_up) {
@@ -358,8 +361,9 @@ class Supervisor {
   bool is_elastic() const { return is_elastic_ || (options_.meets && membership_.is_elastic()); }
   // All workers here were lost, but those of other nodes may finish the job.
   bool waits_for_others() const {
-    if (phase_ != Phase::kRunning || !options_.meets || !is_elastic() || membership_.finished()) return false;
-    return running() == 0 && std::ranges::none_of(workers_, [this](const Worker& one) { return membership_.is_done(one.member); });
+    const bool is_over = phase_ != Phase::kRunning || membership_.finished();
+    if (is_over || running() > 0 || !options_.meets || !is_elastic()) return false;
+    return std::ranges::none_of(workers_, [this](const Worker& one) { return membership_.is_done(one.member); });
   }
 
   // A worker that ended before its training did. Whether the others go on.
@@ -425,7 +429,7 @@ class Supervisor {
       }
       if (pid <= 0) break;
       hung_.ended(pid);
-      const auto worker = std::ranges::find_if(workers_, [pid](const Worker& one) { return one.ended.pid == pid && one.running; });
+      const auto worker = std::ranges::find_if(workers_, [pid](const Worker& one) { return one.runs_as(pid); });
       if (worker != workers_.end()) on_end(*worker, status);
     }
     if (phase_ == Phase::kRunning && running() == 0 && !waits_for_others()) {
@@ -505,9 +509,10 @@ class Supervisor {
     if (exit_code_ != 0 || failure_ || !options_.meets) metrics_.finish();  // else other nodes may train on
     const EndedWorker* first = failure_ ? first_failure(ended) : nullptr;
     if (first) {
-      consoles_.say(describe_failures(ended, *first, ended.size() == 1 && options_.nnodes == 1 && options_.output[0].shows_err));
-      // One that had to be stopped has no exit code of its own.
-      exit_code_ = WIFSIGNALED(first->status) && !first->ended_by_itself ? 1 : first->exit_code();
+      const bool is_alone = ended.size() == 1 && options_.nnodes == 1 && options_.output[0].shows_err;
+      consoles_.say(describe_failures(ended, *first, is_alone));
+      const bool was_stopped = WIFSIGNALED(first->status) && !first->ended_by_itself;  // has no code of its own
+      exit_code_ = was_stopped ? 1 : first->exit_code();
     }
     if (!failed_elsewhere_.empty()) consoles_.say(failed_elsewhere_);
     out_.finish();
@@ -585,8 +590,7 @@ int supervise(const LaunchOptions& asked, const Signals& signals, const PortRese
       if (options.meets) say_farewell(*membership, failure);
       throw;
     }
-    const int code = supervisor.run();
-    if (!supervisor.restarts()) return code;
+    if (const int code = supervisor.run(); !supervisor.restarts()) return code;
     replaced = supervisor.replaced();
     consoles.say("starting all ranks again (restart " + std::to_string(attempt + 1) + " of " +
                  std::to_string(options.max_restarts) + ")");

@@ -223,7 +223,8 @@ struct Group {
 std::string heading(const Group& group, pid_t pid) {
   const ThreadState& first = *group.threads.front();
   if (group.threads.size() == 1) {
-    return "thread " + std::to_string(first.id) + ", " + first.name + (first.id == pid ? ", the first one" : "") + ":\n";
+    return "thread " + std::to_string(first.id) + ", " + first.name + (first.id == pid ? ", the first one" : "") +
+           ":\n";
   }
   std::map<std::string, int> count;
   std::vector<std::string> names;
@@ -328,7 +329,8 @@ ThreadStacks read_thread_stacks(pid_t pid, const std::string& answers) {
     }
   }
   result.text = result.short_text = lead + shown(groups, pid, SIZE_MAX);
-  if (std::ranges::count(result.text, '\n') > kShownLines) result.short_text = cut(lead + shown(groups, pid, kFewFrames));
+  if (std::ranges::count(result.text, '\n') > kShownLines)
+    result.short_text = cut(lead + shown(groups, pid, kFewFrames));
   result.prints_own = !is_stopped && has_signal(caught, SIGQUIT) && (is_java(process) || is_go(process));
   return result;
 }

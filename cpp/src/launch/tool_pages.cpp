@@ -14,7 +14,8 @@ std::vector<const CLI::App*> commands_of(const CLI::App& app) {
 }
 
 std::vector<const CLI::Option*> flags_of(const CLI::App& app) {
-  return app.get_options([](const CLI::Option* option) { return option->nonpositional() && !option->get_group().empty(); });
+  return app.get_options(
+      [](const CLI::Option* option) { return option->nonpositional() && !option->get_group().empty(); });
 }
 
 std::vector<std::string> spellings(const CLI::Option& option) {
@@ -57,7 +58,8 @@ std::string bash_script(const CLI::App& app) {
          "  esac\n"
          "  COMPREPLY=()\n"
          // A program's name comes where a command takes no further one.
-         "  if [[ $current == -* || $words == [a-z]* ]]; then COMPREPLY=($(compgen -W \"$words\" -- \"$current\")); fi\n"
+         "  if [[ $current == -* || $words == [a-z]* ]]; then COMPREPLY=($(compgen -W \"$words\" -- \"$current\")); "
+         "fi\n"
          "}\n"
          "complete -o default -F _tandem tandem\n";
 }
@@ -69,20 +71,22 @@ std::string quoted(const std::string& text) {
 }
 
 std::string fish_script(const CLI::App& app) {
-  std::string script = "function __tandem_command\n  commandline -opc | string match -v -- '-*' | string join ' '\nend\n";
+  std::string script =
+      "function __tandem_command\n  commandline -opc | string match -v -- '-*' | string join ' '\nend\n";
   walk(app, "tandem", [&](const CLI::App& command, const std::string& name) {
     // What the tool itself takes comes before a command.
     const std::string condition = &command == &app ? "test (__tandem_command) = tandem"
                                                    : "string match -q -r -- '^" + name + "\\b' (__tandem_command)";
     for (const CLI::App* below : commands_of(command)) {
-      script += "complete -c tandem -f -n " + quoted("test (__tandem_command) = '" + name + "'") + " -a " + below->get_name() +
-                " -d " + quoted(below->get_description()) + "\n";
+      script += "complete -c tandem -f -n " + quoted("test (__tandem_command) = '" + name + "'") + " -a " +
+                below->get_name() + " -d " + quoted(below->get_description()) + "\n";
     }
     for (const CLI::Option* flag : flags_of(command)) {
       script += "complete -c tandem -n " + quoted(condition);
       for (const std::string& letter : flag->get_snames()) script += " -s " + letter;
       for (const std::string& word : flag->get_lnames()) script += " -l " + word;
-      script += std::string(flag->get_items_expected_max() > 0 ? " -r" : "") + " -d " + quoted(flag->get_description()) + "\n";
+      script += std::string(flag->get_items_expected_max() > 0 ? " -r" : "") + " -d " +
+                quoted(flag->get_description()) + "\n";
     }
   });
   return script;

@@ -50,11 +50,13 @@ RunningJob choose(const std::string& name) {
   const std::string all = list_of(jobs);
   if (!name.empty()) {
     std::erase_if(jobs, [&](const Found& one) {
-      return one.second.run != name && std::to_string(one.second.pid) != name && std::to_string(one.first.supervisor) != name;
+      return one.second.run != name && std::to_string(one.second.pid) != name &&
+             std::to_string(one.first.supervisor) != name;
     });
   }
   if (jobs.size() == 1) return jobs.front().first;
-  if (all.find('\n') + 1 == all.size()) throw Failure("no job of this user runs on this machine; HOST:PORT names a launcher's --metrics-port");
+  if (all.find('\n') + 1 == all.size())
+    throw Failure("no job of this user runs on this machine; HOST:PORT names a launcher's --metrics-port");
   std::fputs(all.c_str(), stdout);
   throw Failure(name.empty()      ? "several jobs run; name one of them, or its process"
                 : jobs.size() > 1 ? "several jobs are called " + name + "; name a process"
@@ -132,7 +134,8 @@ void show(const TopFlags& flags) {
 void add_top_command(CLI::App& app) {
   auto flags = std::make_shared<TopFlags>();
   CLI::App* top = app.add_subcommand("top", "Show how the ranks of a running job get on, again each second");
-  top->add_option("job", flags->job, "its name or process, or HOST:PORT of its --metrics-port [the one that runs here]");
+  top->add_option("job", flags->job,
+                  "its name or process, or HOST:PORT of its --metrics-port [the one that runs here]");
   top->add_flag("--once", flags->once, "print one table, and end");
   top->add_flag("--json", flags->json, "print JSON, a line a second");
   top->callback([flags] { show(*flags); });

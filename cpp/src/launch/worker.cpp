@@ -7,19 +7,13 @@
 
 #include <cerrno>
 #include <cstring>
-#include <optional>
 #include <utility>
 
+#include "launch/child_process.h"
 #include "launch/failure.h"
 
 namespace tandem::launch {
 namespace {
-
-Pipe new_pipe() {
-  std::optional<Pipe> pipe = make_pipe();
-  if (!pipe) throw Failure(std::string("cannot make a pipe for a worker: ") + strerror(errno));
-  return std::move(*pipe);
-}
 
 std::vector<char*> pointers(const std::vector<std::string>& strings) {
   std::vector<char*> result;

@@ -154,17 +154,17 @@ void AgentClient::bye() {
   send(bye);
 }
 
-bool AgentClient::permits(std::int64_t epoch) {
+std::string AgentClient::why_not(std::int64_t epoch) {
   std::unique_lock<std::mutex> lock(mutex_);
   const auto is_over = [&] { return epoch_ != epoch || interrupted_ || finished_ || released_ || gone_ || aborted_; };
-  if (is_over()) return false;
+  if (is_over()) return kEpochIsOver;
   const Permit request{epoch, ++requests_};
   permitted_.reset();
   lock.unlock();
   send(request);
   lock.lock();
   changed_.wait(lock, [&] { return permitted_ || is_over(); });
-  return permitted_ && permitted_->epoch == epoch && permitted_->why_not.empty();
+  return permitted_ && permitted_->epoch == epoch ? permitted_->why_not : kEpochIsOver;
 }
 
 // ------------------------------------------------------------------------------------------------------ messages

@@ -49,9 +49,9 @@ class AgentClient {
   Next completed(std::int64_t step);
   // Where completed() counts on from.
   void begin_at(std::int64_t step);
-  // Before this rank changes what outlives the job, as a checkpoint: whether the agent says that `epoch` is the only one, and
-  // not over. From any thread.
-  bool permits(std::int64_t epoch);
+  // Before this rank changes what outlives the job, as a checkpoint: "" where the agent says that `epoch` is the only one, and
+  // not over, else why not. From any thread.
+  std::string why_not(std::int64_t epoch);
   // Ends join() and completed(), now and later, with Error(kAborted); also what on_interrupt() waits for. From any thread.
   void abort();
   // Says whether this rank waits for others, for reports: on this object's thread, until the next one is given.

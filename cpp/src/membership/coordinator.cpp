@@ -257,7 +257,7 @@ void Coordinator::on(Member member, Process& process, const Permit& permit, Time
   if (takes_part(process) && permit.epoch == epoch_ && !interrupted_) {
     asked_.emplace_back(member, permit);
   } else {
-    tell(member, Permitted{permit.epoch, permit.number, "its membership epoch is over"});
+    tell(member, Permitted{permit.epoch, permit.number, kEpochIsOver});
   }
 }
 
@@ -288,7 +288,7 @@ void Coordinator::tell_running(const Message& message) {
 void Coordinator::end_epoch(const std::string& reason, Time now) {
   if (interrupted_) return;
   interrupted_ = ending_ = true;
-  permit("its membership epoch is over");
+  permit(kEpochIsOver);
   stop_.reset();
   stop_after_.reset();
   meeting_until_ = now + options_.meeting;

@@ -167,7 +167,7 @@ void Hub::serve(Time now, bool suspended) {
   if (!beat_at_ || now >= *beat_at_) {
     beat_at_ = now + kBeatEvery;
     is_short_ = false;
-    tell_nodes(Beat{suspended, arrived_, is_elastic()});
+    tell_nodes(Beat{suspended, arrived_, is_elastic(), has_been_uncertain(now)});
   }
   if (failed_ && now >= failed_at_ + kFarewell) nodes_.clear();
   look_whether_all_are_there(now);
@@ -175,6 +175,16 @@ void Hub::serve(Time now, bool suspended) {
   if (!suspended && !is_unconfirmed_) coordinator_.tick(now);
   look_whether_permitted(now);
   route();
+}
+
+// Others may reach what elects, where this agent does not: then they elect another one.
+bool Hub::has_been_uncertain(Time now) {
+  if (!options_.is_certain || options_.is_certain()) {
+    uncertain_since_.reset();
+  } else if (!uncertain_since_) {
+    uncertain_since_ = now;
+  }
+  return uncertain_since_ && now - *uncertain_since_ >= options_.silence;
 }
 
 NodeMessage Hub::decode_node_or_end(Node& node, const std::string& bytes) {
@@ -249,7 +259,10 @@ std::string Hub::why_not(const Arrive& said, bool* for_good) const {
     return "it says of itself what cannot be";
   }
   if (said.node >= 0 && begin_ && said.job != begin_->job) return "it is another job of this name that is there";
-  if (finished() || failed_ || coordinator_.too_few() || too_few_nodes_) return "the job there is over";
+  if (is_over()) {
+    *for_good = said.node >= 0 || !options_.confirm;  // else the next job of this name begins once all have ended
+    return "the job there is over";
+  }
   if (opened_ && !coordinator_.is_elastic() && started_ > 0) {
     *for_good = false;
     return "the program there has begun, and has not shown that it takes others in later (elastic.Run)";
@@ -267,7 +280,7 @@ void Hub::arrive(Node& node, const Arrive& said, Time now) {
   node.said->address = printable(said.address);
   bool for_good = true;
   if (const std::string why = why_not(said, &for_good); !why.empty()) {
-    node.link.send(encode_node(Refused{why, for_good}));
+    node.link.send(encode_node(Refused{why, for_good, is_over()}));
     node.ends = true;
     return;
   }
@@ -429,7 +442,7 @@ void Hub::look_whether_too_few() {
                     "of the " + std::to_string(options_.least_nodes) + " nodes that it takes to go on " + std::to_string(arrived_) +
                         (arrived_ == 1 ? " is left" : " are left"),
                     1};
-  tell_nodes(Told{static_cast<int>(event.kind), -1, event.text, 1, epoch(), progress()});
+  tell_nodes(Told{static_cast<int>(event.kind), -1, event.text, 1, epoch(), world_size(), progress()});
   events_.push_back(event);
 }
 
@@ -473,7 +486,7 @@ bool Hub::has_other_nodes() const {
 }
 
 void Hub::say(const std::string& text) {
-  tell_nodes(Told{static_cast<int>(Event::Kind::kSaid), -1, text, 1, epoch(), progress()});
+  tell_nodes(Told{static_cast<int>(Event::Kind::kSaid), -1, text, 1, epoch(), world_size(), progress()});
 }
 
 // Messages and events go to where their member is.
@@ -496,7 +509,7 @@ void Hub::route() {
   }
   for (Event& event : coordinator_.take_events()) {
     const Told told{static_cast<int>(event.kind), event.member < 0 ? -1 : own_of(event.member), event.text, event.exit_code, epoch(),
-                    progress()};
+                    world_size(), progress()};
     Node* node = event.member < 0 ? nullptr : node_of(event.member);
     if (node) {
       node->link.send(encode_node(told));
@@ -511,7 +524,7 @@ void Hub::fail(const std::string& text, int exit_code, Time now) {
   if (failed_) return;
   failed_ = Failed{text, exit_code};
   failed_at_ = now;
-  tell_nodes(Told{static_cast<int>(Event::Kind::kStop), -1, text, exit_code, epoch(), progress()});
+  tell_nodes(Told{static_cast<int>(Event::Kind::kStop), -1, text, exit_code, epoch(), world_size(), progress()});
 }
 
 bool Hub::may_end(Time now) {

@@ -112,6 +112,8 @@ class Hub final : public Membership {
   void begin_one(Node& node, const Begin& begin, int first_slot, Time now);
   void take_back(Node& node, Time now);
   void look_whether_permitted(Time now);
+  bool has_been_uncertain(Time now);
+  bool is_over() const { return finished() || failed_ || coordinator_.too_few() || too_few_nodes_; }
   void lose(Node& node, const std::string& reason, Time now);
   void count(Node* node, int ranks);
   void uncount(Node& node);
@@ -149,6 +151,7 @@ class Hub final : public Membership {
   bool is_of_no_use_ = false;
   bool is_unconfirmed_ = false;  // the newest epoch: nobody is told anything
   Time return_until_, least_return_until_;
+  std::optional<Time> uncertain_since_;
   std::optional<Time> asked_since_;  // for what only the one keeper's epoch may do
   std::optional<Failed> failed_;
   Time failed_at_;

@@ -113,6 +113,7 @@ struct Permitted {
   std::int64_t number = 0;
   std::string why_not;  // "": it is
 };
+inline constexpr const char* kEpochIsOver = "its membership epoch is over";
 
 using Message = std::variant<Hello, Join, Serve, PauseAnswer, Progress, Done, Leave, Bye, Form, Interrupt, Pause, Go,
                              Finished, Released, Permit, Permitted>;

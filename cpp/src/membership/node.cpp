@@ -71,6 +71,7 @@ void Node::on(const NodeMessage& message) {
   if (const auto* refused = std::get_if<Refused>(&message)) {
     refusal_ = refused->why;
     may_try_again_ = !refused->for_good;
+    came_too_late_ = refused->is_over;
   } else if (const auto* begin = std::get_if<Begin>(&message)) {
     begin_ = *begin;
     epoch_ = begin->epoch;
@@ -78,6 +79,7 @@ void Node::on(const NodeMessage& message) {
   } else if (const auto* beat = std::get_if<Beat>(&message)) {
     nodes_ = beat->nodes;
     is_elastic_ |= beat->elastic;
+    is_uncertain_ = beat->uncertain;
   } else if (const auto* worker = std::get_if<ToWorker>(&message)) {
     Message told = decode(worker->message);
     if (std::holds_alternative<Released>(told)) left_.insert(worker->member);
@@ -85,6 +87,7 @@ void Node::on(const NodeMessage& message) {
     messages_.emplace_back(worker->member, std::move(told));
   } else if (const auto* told = std::get_if<Told>(&message)) {
     epoch_ = told->epoch;
+    world_size_ = told->world_size;
     progress_ = told->progress;
     const auto kind = static_cast<Event::Kind>(told->event);
     finished_ |= kind == Event::Kind::kFinished;

@@ -32,12 +32,17 @@ class Node final : public Membership {
   bool is_elastic() const override { return is_elastic_ || epoch_ > 0; }
   // Whether the refusal may be another one's turn later.
   bool may_try_again() const { return may_try_again_; }
+  // Whether it was refused because the job has come to its end.
+  bool came_too_late() const { return came_too_late_; }
+  // Whether the one that keeps the membership may not be elected any more, as far as it knows itself.
+  bool is_uncertain() const { return is_uncertain_; }
   // Why the one that keeps the membership is lost; "": it is not. That ends the job, unless it survives() that.
   const std::string& lost() const { return lost_; }
   void survives() { survives_ = true; }
   // Nodes that are part of the job, as far as this one knows.
   int nodes() const { return nodes_; }
   std::int64_t epoch() const override { return epoch_; }
+  int world_size() const override { return world_size_; }
   const std::string& progress() const override { return progress_; }
 
   void add_polled(std::vector<pollfd>* polled) const override;
@@ -65,6 +70,8 @@ class Node final : public Membership {
   bool finished_ = false;
   bool is_elastic_ = false;
   bool may_try_again_ = false;
+  bool came_too_late_ = false;
+  bool is_uncertain_ = false;
   std::optional<Time> served_at_;
   bool is_lost_ = false;  // the other agent
   std::string lost_;
@@ -73,6 +80,7 @@ class Node final : public Membership {
   bool has_said_end_ = false;
   std::optional<Time> farewell_until_;
   std::int64_t epoch_ = 0;
+  int world_size_ = 0;
   std::string progress_;
   std::vector<std::pair<Member, Message>> messages_;
   std::vector<Event> events_;

@@ -13,12 +13,12 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Lost, member, reason)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Disconnected, member, reason)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(FromWorker, member, message)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Failed, text, exit_code)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Refused, why, for_good)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Refused, why, for_good, is_over)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Begin, node, nodes, first_rank, world_size, master_address, master_port, epoch, job)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ToWorker, member, message)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Beat, suspended, nodes, elastic)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Beat, suspended, nodes, elastic, uncertain)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Reported, begins, part)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Told, event, member, text, exit_code, epoch, progress)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Told, event, member, text, exit_code, epoch, world_size, progress)
 
 namespace {
 

@@ -12,7 +12,7 @@
 namespace tandem::membership {
 
 // Agents of other releases are refused by it.
-inline constexpr int kNodeProtocol = 3;
+inline constexpr int kNodeProtocol = 4;
 
 // --- to the one that keeps it
 
@@ -84,6 +84,7 @@ struct Ended {};
 struct Refused {
   std::string why;
   bool for_good = true;  // false: it may be taken later, when another node is gone
+  bool is_over = false;  // the job is, and the next one of this name may begin
 };
 
 // All that the job begins with are there: start the workers.
@@ -109,6 +110,7 @@ struct Told {
   std::string text;
   int exit_code = 1;
   std::int64_t epoch = 0;
+  int world_size = 0;  // of that
   std::string progress;
 };
 
@@ -120,6 +122,7 @@ struct Beat {
   // Of the one that keeps the membership:
   int nodes = 0;         // that are part of the job
   bool elastic = false;  // whether the program is known to be
+  bool uncertain = false;  // it has not known for long whether it is elected still
 };
 
 using NodeMessage = std::variant<Arrive, Started, Lost, Disconnected, FromWorker, Failed, Ended, Refused, Begin, ToWorker,

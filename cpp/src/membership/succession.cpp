@@ -76,7 +76,7 @@ void Succession::received(Member member, const Message& message, Time now) {
   note(member, message);
   if (current()) return current()->received(member, message, now);
   if (const auto* permit = std::get_if<Permit>(&message)) {
-    messages_.emplace_back(member, Permitted{permit->epoch, permit->number, "its membership epoch is over"});
+    messages_.emplace_back(member, Permitted{permit->epoch, permit->number, kEpochIsOver});
   }
 }
 
@@ -181,7 +181,10 @@ std::optional<Membership::Time> Succession::deadline() const {
 
 void Succession::serve(Time now, bool suspended) {
   now_ = now;
-  election_->look(!node_ && !resigned_ && !ended_, begin_.has_value(), !begin_ && !has_met_);
+  const bool looks = !node_ || node_->is_uncertain();
+  // Whoever kept it comes first, should all have been cut off from what elects.
+  const bool serves = begin_.has_value() && !node_;
+  election_->look(looks && !resigned_ && !ended_, serves, !begin_ && !has_met_);
   election_->serve(now);
   if (!hub_) {
     while (accept_()) {  // whoever asks this agent is told by that that it keeps nothing
@@ -226,7 +229,7 @@ void Succession::look_at_keeper(Time now) {
     return;
   }
   nodes_ = std::max(node_->nodes() - 1, 1);  // without the keeper
-  has_met_ |= node_->begun() || node_->nodes() > 0 || !node_->refusal().empty();
+  has_met_ |= node_->begun() || node_->nodes() > 0 || (!node_->refusal().empty() && !node_->came_too_late());
   const auto& elected = election_->keeper();
   if (!node_->refusal().empty()) {  // what it said last, though it is gone by now
     why_ = node_->refusal();
@@ -246,6 +249,8 @@ void Succession::look_at_keeper(Time now) {
     try_at_ = now + kTryAgain;
   } else if (elected && elected->is_self) {
     become_nobody("this agent has been elected to keep the job's membership", now);
+  } else if (elected && node_->is_uncertain() && (elected->address != keeper_.address || elected->port != keeper_.port)) {
+    become_nobody("another agent has been elected, for that which kept the job's membership cannot reach what elects", now);
   }
 }
 

@@ -14,6 +14,7 @@
 #include <string>
 
 #include "base/invalid.h"
+#include "base/passed_descriptor.h"
 #include "metrics/reporter.h"
 
 namespace tandem {
@@ -41,31 +42,14 @@ Descriptor connect_at(const std::string& path) {
   if (!folder.valid() || name.size() >= sizeof address.sun_path) return Descriptor();
   std::memcpy(address.sun_path, name.c_str(), name.size() + 1);
   Descriptor made(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  if (!made.valid() || ::connect(made.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) return Descriptor();
+  if (!made.valid() || ::connect(made.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0)
+    return Descriptor();
   return made;
 }
 
 // Both are 0 or more.
-std::int64_t sum_of(std::int64_t a, std::int64_t b) { return a + std::min(b, std::numeric_limits<std::int64_t>::max() - a); }
-
-bool send_page(const Descriptor& socket, const std::string& text, int page) {
-  iovec place{const_cast<char*>(text.data()), text.size()};
-  alignas(cmsghdr) char control[CMSG_SPACE(sizeof page)] = {};
-  msghdr header{};
-  header.msg_iov = &place;
-  header.msg_iovlen = 1;
-  header.msg_control = control;
-  header.msg_controllen = sizeof control;
-  cmsghdr* rights = CMSG_FIRSTHDR(&header);
-  rights->cmsg_level = SOL_SOCKET;
-  rights->cmsg_type = SCM_RIGHTS;
-  rights->cmsg_len = CMSG_LEN(sizeof page);
-  std::memcpy(CMSG_DATA(rights), &page, sizeof page);
-  ssize_t sent = 0;
-  do {
-    sent = sendmsg(socket.get(), &header, MSG_DONTWAIT | MSG_NOSIGNAL);
-  } while (sent < 0 && errno == EINTR);
-  return sent >= 0;
+std::int64_t sum_of(std::int64_t a, std::int64_t b) {
+  return a + std::min(b, std::numeric_limits<std::int64_t>::max() - a);
 }
 
 }  // namespace
@@ -100,7 +84,10 @@ bool Reporter::connect() {
     return false;
   }
   const Descriptor connection = connect_at(path);
-  if (!connection.valid() || !send_page(connection, "page " + std::string(number), made->fd())) return false;
+  const std::string whose = "page " + std::string(number);
+  if (!connection.valid() || !send_descriptor(connection.get(), whose.data(), whose.size(), made->fd(), MSG_DONTWAIT)) {
+    return false;
+  }
   page_ = std::move(made);
   return true;
 }
@@ -144,11 +131,17 @@ void Reporter::add_wait(std::int64_t nanoseconds) {
 }  // namespace metrics
 
 void report_metrics(const StepMetrics& metrics) {
-  if (metrics.step < 0) invalid("step is " + std::to_string(metrics.step) + "; it is a number of completed steps, or 0 to have them counted");
-  if (metrics.epoch < 0) invalid("epoch is " + std::to_string(metrics.epoch) + "; epochs over the data are numbered from 1, and 0 says none");
-  if (metrics.samples < 0) invalid("samples is " + std::to_string(metrics.samples) + "; it is how many were trained since the report before");
+  if (metrics.step < 0)
+    invalid("step is " + std::to_string(metrics.step) +
+            "; it is a number of completed steps, or 0 to have them counted");
+  if (metrics.epoch < 0)
+    invalid("epoch is " + std::to_string(metrics.epoch) +
+            "; epochs over the data are numbered from 1, and 0 says none");
+  if (metrics.samples < 0)
+    invalid("samples is " + std::to_string(metrics.samples) + "; it is how many were trained since the report before");
   if (!(metrics.wait_seconds >= 0) || std::isinf(metrics.wait_seconds)) {
-    invalid("wait_seconds is " + std::to_string(metrics.wait_seconds) + "; it is a time since the report before, 0 or more");
+    invalid("wait_seconds is " + std::to_string(metrics.wait_seconds) +
+            "; it is a time since the report before, 0 or more");
   }
   metrics::Reporter::of_process().report(metrics);
 }

@@ -62,7 +62,8 @@ Page::~Page() {
   if (content_) munmap(content_, kPageBytes);
 }
 
-Page::Page(Page&& other) noexcept : memory_(std::move(other.memory_)), content_(std::exchange(other.content_, nullptr)) {}
+Page::Page(Page&& other) noexcept
+    : memory_(std::move(other.memory_)), content_(std::exchange(other.content_, nullptr)) {}
 
 Page& Page::operator=(Page&& other) noexcept {
   std::swap(memory_, other.memory_);

@@ -10,8 +10,8 @@
 
 namespace tandem::metrics {
 
-// One a process. Calls never wait for the agent, whatever state it is in: they write into memory that it reads. Without an
-// agent they do nothing. Thread-safe.
+// One a process. Calls never wait for the agent, whatever state it is in: they write into memory that it reads. Without
+// an agent they do nothing. Thread-safe.
 class Reporter {
  public:
   static Reporter& of_process();

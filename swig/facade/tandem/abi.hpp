@@ -20,6 +20,7 @@
 #include "tandem/abi/exported.hpp"
 #include "tandem/abi/jit.hpp"
 #include "tandem/abi/leave_signal.hpp"
+#include "tandem/abi/metrics.hpp"
 #include "tandem/abi/nn.hpp"
 #include "tandem/abi/operator.hpp"
 #include "tandem/abi/optim.hpp"

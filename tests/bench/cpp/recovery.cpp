@@ -3,12 +3,14 @@
 //   bench-recovery train             trains elastically until it is ended
 //   bench-recovery commit MB         seconds of a commit, and of memcpy of the same bytes
 //   bench-recovery steps N           what Context::step() adds to a step, in microseconds
+//   bench-recovery report N          what report_metrics() takes, in microseconds (of `op-overhead`)
 //
 // train writes FOLDER/steps-PID in the folder BENCH_OUT: "started TIME", then "RANK WORLD STEP TIME" for each step that it has
 // completed. The others write rank-0.json there.
 #include <sys/types.h>
 #include <tandem/ddp.h>
 #include <tandem/elastic.h>
+#include <tandem/metrics.h>
 #include <tandem/runtime.h>
 #include <torch/torch.h>
 #include <unistd.h>
@@ -116,6 +118,16 @@ void steps(std::int64_t count) {
   report("\"step_us\": " + std::to_string(seconds / static_cast<double>(count) * 1e6));
 }
 
+void reports(std::int64_t count) {
+  const auto some = [](std::int64_t number) {
+    for (std::int64_t i = 0; i < number; ++i) tandem::report_metrics({.samples = 64, .loss = static_cast<double>(i)});
+  };
+  some(count / 10);
+  const auto begin = Clock::now();
+  some(count);
+  report("\"us\": " + std::to_string(seconds_since(begin) / static_cast<double>(count) * 1e6));
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -127,8 +139,10 @@ int main(int argc, char** argv) {
       commit(std::stoll(argv[2]));
     } else if (what == "steps" && argc == 3) {
       steps(std::stoll(argv[2]));
+    } else if (what == "report" && argc == 3) {
+      reports(std::stoll(argv[2]));
     } else {
-      std::cerr << "usage: bench-recovery train | commit MB | steps N\n";
+      std::cerr << "usage: bench-recovery train | commit MB | steps N | report N\n";
       return 2;
     }
   } catch (const std::exception& error) {

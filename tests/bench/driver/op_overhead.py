@@ -1,4 +1,4 @@
-"""`op-overhead`: what an operator costs beside its arithmetic, called from Go, from Python and from C++."""
+"""`op-overhead`: what an operator costs beside its arithmetic, called from Go, from Python and from C++; and a report to the launcher."""
 import math
 import os
 import subprocess
@@ -10,6 +10,8 @@ from . import measure, places, report
 ADDS, STEPS = 500_000, 150
 CASES = {"add-scope": ADDS, "add-scope-grad": ADDS, "add-noscope": ADDS, "lstm-cell-loop": STEPS}
 CHECKED = 5
+# Calls of dist.Report and report_metrics(), under a launcher that reads them.
+REPORTS, MOST_US = 1_000_000, 1.0
 
 
 class Case:
@@ -68,8 +70,23 @@ def own_runs(only):
                    {name: ("us/step" if case.trains else "us/op", False)})
 
 
+def reports(rounds, progress):
+    sides = {"go": [places.program("bench-op-overhead"), "report"], "cpp": [places.program("bench-recovery"), "report"]}
+
+    def once(command):
+        [values], _ = measure.run(places.tandem_run(1, *command, str(REPORTS)), ranks=1)
+        return values["us"]
+
+    results = measure.alternate({side: lambda command=command: once(command) for side, command in sides.items()}, rounds, progress)
+    return [report.entry("report", results[side], [MOST_US] * rounds, peer_name="limit-1us", ranks=1, threads=1, unit="us/call", front_end=side)
+            for side in sides]
+
+
 def benchmark(rounds, progress, only=None):
     entries = []
+    if not only or "report" in only:
+        progress(" report")
+        entries += reports(rounds, progress)
     for name, iterations in CASES.items():
         if only and name not in only:
             continue

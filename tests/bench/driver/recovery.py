@@ -1,4 +1,5 @@
-"""`recovery`: from the death of a worker to the next completed step, and what it costs to be ready for that."""
+"""`recovery`: from the death of a worker, or of an agent, to the next completed step, and what it costs to be ready for that."""
+import itertools
 import os
 import re
 import signal
@@ -6,9 +7,9 @@ import subprocess
 import tempfile
 import time
 
-from . import measure, places, report
+from . import measure, places, rendezvous, report
 
-LIMITS = {"survivors-2": 0.15, "survivors-4": 0.15, "full-2": 0.4, "spare-2": 0.2, "scale-up": 1, "commit-100MB": 1.2,
+LIMITS = {"survivors-2": 0.15, "survivors-4": 0.15, "full-2": 0.4, "spare-2": 0.2, "keeper-2": 1, "scale-up": 1, "commit-100MB": 1.2,
           "no-failure": 1}
 STEPS_BEFORE = 20
 PATIENCE = 60  # seconds
@@ -70,12 +71,25 @@ class Training:
         text = self.output.read().decode(errors="replace")
         raise measure.BenchError(f"{' '.join(map(str, self.command))}: {what} never came\n{text[-3000:]}")
 
-    def kill_one(self, ranks):
-        """Kills the last rank once all have made some steps. Gives (its process, the time)."""
+    def warm_up(self, ranks):
+        """Until so many workers here have made some steps. Gives their steps, by process."""
         def warm(workers):
             training = {process: steps for process, (_, steps) in workers.items() if len(steps) >= STEPS_BEFORE}
             return training if len(training) == ranks else None
-        training = self.wait(warm, f"step {STEPS_BEFORE} of {ranks} ranks")
+        return self.wait(warm, f"step {STEPS_BEFORE} of {ranks} ranks")
+
+    def kill_agent(self):
+        """Both of its processes. Gives the time."""
+        with open(f"/proc/{self.launcher.pid}/task/{self.launcher.pid}/children") as file:
+            agent = [int(word) for word in file.read().split()]
+        at = time.time()
+        for process in [*agent, self.launcher.pid]:
+            os.kill(process, signal.SIGKILL)
+        return at
+
+    def kill_one(self, ranks):
+        """Kills the last rank once all have made some steps. Gives (its process, the time)."""
+        training = self.warm_up(ranks)
         victim = next(process for process, steps in training.items() if steps[-1][0] == ranks - 1)
         at = time.time()
         os.kill(victim, signal.SIGKILL)
@@ -100,6 +114,20 @@ def ours(ranks, flags, case):
                              "a step of all ranks")
         started = next(start for process, (start, steps) in training.workers().items() if process not in before)
         return {case: done - at, "scale-up": done - started}
+
+
+def keeper(place, job):
+    """Of two agents that meet by etcd, the one that keeps the membership is lost."""
+    command = [places.program("tandem"), "run", "-n", "1", "--nnodes", "1:2", "--rdzv-backend", "etcd", "--rdzv-endpoint", place,
+               "--rdzv-id", job, "--", places.program("bench-recovery"), "train"]
+    with Training(command) as first:
+        first.wait(lambda _: rendezvous.has_key(place, f"/tandem/{job}/keeper"), "its election")
+        with Training(command) as other:
+            first.warm_up(1)
+            other.warm_up(1)
+            at = first.kill_agent()
+            done = other.wait(lambda workers: first_step(workers, at, lambda p, step: step[1] == 1), "a step of the other")
+            return {"keeper-2": done - at}
 
 
 def peer(ranks):
@@ -139,6 +167,12 @@ def benchmark(rounds, progress, only=None):
             joined = [run["scale-up"] for run in results["ours"]]
         if case in cases:
             add(case, [run[case] for run in results["ours"]], [run["restart"] for run in results["torchrun"]], "torchrun", ranks=ranks)
+    if "keeper-2" in cases:
+        progress(" keeper-2")
+        jobs = (f"job{number}" for number in itertools.count())
+        with rendezvous.etcd() as place:
+            results = measure.alternate({"ours": lambda: keeper(place, next(jobs)), "torchrun": lambda: peer(2)}, rounds, progress)
+        add("keeper-2", [run["keeper-2"] for run in results["ours"]], [run["restart"] for run in results["torchrun"]], "torchrun", ranks=2)
     if "scale-up" in cases:
         add("scale-up", joined, [3.0] * len(joined), "limit-3s", ranks=2)
     if "commit-100MB" in cases:

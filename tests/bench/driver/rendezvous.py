@@ -1,10 +1,13 @@
 """Of `startup`: agents of many nodes that meet by a real etcd, all on this machine."""
+import base64
 import contextlib
+import json
 import shutil
 import socket
 import subprocess
 import tempfile
 import time
+import urllib.request
 
 from . import measure, places, report
 
@@ -22,7 +25,7 @@ def free_port():
 def etcd():
     """Its HOST:PORT; its data is in memory."""
     if not shutil.which("etcd"):
-        raise measure.BenchError("rendezvous-512 needs etcd: script/bootstrap --schedulers installs it")
+        raise measure.BenchError("etcd is not installed, in which agents meet: script/bootstrap --schedulers installs it")
     place, peer = f"127.0.0.1:{free_port()}", f"http://127.0.0.1:{free_port()}"
     with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
         server = subprocess.Popen(["etcd", "--name", "one", "--data-dir", folder + "/data", "--listen-client-urls", f"http://{place}",
@@ -42,6 +45,12 @@ def etcd():
         finally:
             server.kill()
             server.wait()
+
+
+def has_key(place, key):
+    asked = json.dumps({"key": base64.b64encode(key.encode()).decode()}).encode()
+    with urllib.request.urlopen(f"http://{place}/v3/kv/range", asked, 10) as answer:
+        return "kvs" in json.load(answer)
 
 
 def once(place, job):

@@ -236,6 +236,48 @@ TEST(HostsPlan, SaysHowAgentsMeet) {
               AllOf(Contains("--standalone"), Contains("--nproc-per-node=2"), Not(Contains(HasSubstr("rdzv-end")))));
 }
 
+RunFlags flags_with_etcd(const std::string& hosts, const std::string& endpoint) {
+  RunFlags flags = flags_for(hosts, "1:2");
+  flags.rdzv_backend = "etcd";
+  flags.rdzv_endpoint = endpoint;
+  return flags;
+}
+
+TEST(HostsPlan, SaysWhereEtcdIs) {
+  RunFlags flags = flags_with_etcd("localhost,elsewhere.invalid", "10.0.0.1,10.0.0.2:7");
+  flags.rdzv_conf = "protocol=https,cacert=ca.pem";
+  flags.metrics_port = "9400";
+  flags.hosts.exports = {"ETCDCTL_USER=somebody"};
+  setenv("ETCDCTL_USER", "nobody", 1);
+  setenv("ETCDCTL_PASSWORD", "a secret", 1);
+  const auto plan = plan_for_hosts(flags);
+  unsetenv("ETCDCTL_USER");
+  unsetenv("ETCDCTL_PASSWORD");
+  ASSERT_TRUE(plan);
+  for (int node : {0, 1}) {
+    const auto words = agent_flags(*plan, plan->hosts[static_cast<std::size_t>(node)], node);
+    EXPECT_THAT(words, AllOf(Contains("--rdzv-backend=etcd"), Contains("--rdzv-endpoint=10.0.0.1,10.0.0.2:7"), Contains("--nnodes=1:2"),
+                             Contains("--rdzv-conf=protocol=https,cacert=ca.pem"), Contains("--rdzv-id=" + plan->run_id)));
+    EXPECT_THAT(words, Contains("--metrics-port=9400")) << "whoever is elected has the ranks of all";
+    EXPECT_THAT(words, Not(Contains(HasSubstr("secret"))));
+  }
+  EXPECT_THAT(plan->exports, testing::ElementsAre(std::pair("ETCDCTL_USER", "somebody"), std::pair("ETCDCTL_PASSWORD", "a secret")));
+  EXPECT_TRUE(plan_for_hosts(flags_with_etcd("localhost,127.0.0.1", "localhost")));
+}
+
+TEST(HostsPlan, RefusesEtcdThatHostsDoNotReach) {
+  for (const char* place : {"localhost", "127.0.0.1:2379", "10.0.0.1,[::1]:2379"}) {
+    EXPECT_THAT(failure_of([&] { plan_for_hosts(flags_with_etcd("localhost,elsewhere.invalid", place)); }), HasSubstr("another machine on each host"));
+  }
+  EXPECT_THAT(failure_of([] { plan_for_hosts(flags_with_etcd("localhost,elsewhere.invalid", "")); }), HasSubstr("needs --rdzv-endpoint"));
+  RunFlags keeps = flags_with_etcd("localhost,elsewhere.invalid", "10.0.0.1");
+  keeps.rdzv_conf = "is_host=false";
+  EXPECT_THAT(failure_of([&] { plan_for_hosts(keeps); }), HasSubstr("is_host"));
+  RunFlags discovers = flags_with_etcd("", "10.0.0.1");
+  discovers.hosts.discovery_script = "x";
+  EXPECT_THAT(failure_of([&] { plan_for_hosts(discovers); }), HasSubstr("meet by c10d"));
+}
+
 TEST(HostsPlan, RefusesWhatContradictsIt) {
   EXPECT_THAT(failure_of([] { plan_for_hosts(flags_for("localhost", "2")); }), HasSubstr("-H names 1 host"));
   EXPECT_NE(failure_of([] { plan_for_hosts(flags_for("localhost,127.0.0.1", "3:2")); }), "");

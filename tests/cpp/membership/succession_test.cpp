@@ -39,7 +39,8 @@ struct Register {
 
 class FakeElection final : public Election {
  public:
-  FakeElection(Register& shared, int port, const bool& is_cut_off) : shared_(shared), port_(port), is_cut_off_(is_cut_off) {}
+  FakeElection(Register& shared, int port, const bool& is_cut_off, const bool& cannot_ask)
+      : shared_(shared), port_(port), is_cut_off_(is_cut_off), cannot_ask_(cannot_ask) {}
 
   void look(bool looks, bool serves, bool is_new) override {
     is_new_ = is_new;
@@ -88,6 +89,12 @@ class FakeElection final : public Election {
       shared_.lasts_until = lasts_until_ = now + kLease;
       return;
     }
+    if (was_self && shared_.keeper < 0 && shared_.terms == keeper_->term) {  // it ran out, and nobody has noticed
+      shared_.keeper = port_;
+      shared_.term = keeper_->term;
+      shared_.lasts_until = lasts_until_ = now + kLease;
+      return;
+    }
     if (was_self) keeper_.reset();
     if (!looks_) return;
     if (shared_.keeper >= 0) nobody_since_.reset();
@@ -106,11 +113,11 @@ class FakeElection final : public Election {
   }
 
  private:
-  bool can_ask() const { return shared_.is_there && !is_cut_off_; }
+  bool can_ask() const { return shared_.is_there && !is_cut_off_ && !cannot_ask_; }
 
   Register& shared_;
   const int port_;
-  const bool& is_cut_off_;
+  const bool &is_cut_off_, &cannot_ask_;
   std::optional<Keeper> keeper_;
   std::int64_t confirmed_ = 0;
   Time now_{}, lasts_until_{}, certain_from_{}, renew_at_{};
@@ -131,6 +138,7 @@ struct Rank {
 
 struct Place {
   bool is_alive = true, is_asleep = false, is_cut_off = false;
+  bool cannot_ask = false;  // what elects; the other agents it reaches
   int port = 0;
   std::deque<std::pair<Descriptor, std::string>> waiting;  // to be accepted
   std::unique_ptr<Succession> membership;
@@ -178,8 +186,8 @@ class World {
       agent.waiting.pop_front();
       return next;
     };
-    agent.membership = std::make_unique<Succession>(options, std::make_unique<FakeElection>(shared, port, agent.is_cut_off), connect,
-                                                    accept, -1, now);
+    auto election = std::make_unique<FakeElection>(shared, port, agent.is_cut_off, agent.cannot_ask);
+    agent.membership = std::make_unique<Succession>(options, std::move(election), connect, accept, -1, now);
   }
 
   void kill(Place& agent) {
@@ -235,6 +243,7 @@ class World {
   std::vector<std::unique_ptr<Place>> agents;
   std::map<std::int64_t, std::vector<std::int64_t>> formed;  // what the ranks of each epoch were told
   std::map<std::int64_t, int> stores;                        // of each epoch
+  std::int64_t wanted = kSteps;
   std::int64_t permitted = 0;  // the newest epoch that was allowed to save
   bool is_one_history = true;  // no agent slept or was cut off, so that none trains beside the others
 
@@ -349,7 +358,7 @@ class World {
       for (Place* one : members) one->worker.committed = step;
       Place& first = **std::ranges::find_if(members, [](Place* one) { return one->worker.rank == 0; });
       if (!first.is_asleep && step % 5 == 0) tell(first, Permit{key.first, step});
-      if (step < kSteps) continue;
+      if (step < wanted) continue;
       for (Place* one : members) {
         one->worker.done = true;
         one->says_done = true;
@@ -369,7 +378,7 @@ class World {
 void run_to_the_end(World& world) {
   for (int i = 0; i < 3000 && !world.all_have_ended(); ++i) world.step();
   EXPECT_TRUE(world.all_have_ended()) << world.said();
-  EXPECT_EQ(world.steps(), kSteps) << world.said();
+  EXPECT_EQ(world.steps(), world.wanted) << world.said();
 }
 
 TEST(Succession, TrainsToTheEnd) {
@@ -403,6 +412,35 @@ TEST(Succession, OneThatIsCutOffComesBack) {
   EXPECT_EQ(world.formed.rbegin()->second.size(), 3u) << world.said();
 }
 
+TEST(Succession, AKeeperThatAloneCannotReachWhatElectsIsReplaced) {
+  World world(3, 1, 4);
+  world.wanted = 900;
+  while (world.steps() < 10) world.step();
+  Place* keeper = world.keeper();
+  ASSERT_TRUE(keeper);
+  keeper->cannot_ask = true;
+  for (int i = 0; i < 250; ++i) world.step();
+  EXPECT_NE(world.keeper(), keeper) << world.said();
+  EXPECT_EQ(world.formed.rbegin()->second.size(), 2u) << world.said();
+  EXPECT_EQ(world.permitted, world.formed.rbegin()->first) << "who goes on saves\n" << world.said();
+  EXPECT_THAT(world.said(), HasSubstr("cannot reach what elects"));
+  keeper->cannot_ask = false;
+  run_to_the_end(world);
+  EXPECT_EQ(world.formed.rbegin()->second.size(), 3u) << world.said();
+}
+
+TEST(Succession, NobodyIsReplacedWhereAllCannotReachWhatElects) {
+  World world(3, 1, 5);
+  world.wanted = 400;
+  while (world.steps() < 10) world.step();
+  world.shared.is_there = false;
+  const std::int64_t before = world.formed.rbegin()->first;
+  for (int i = 0; i < 300; ++i) world.step();
+  world.shared.is_there = true;
+  run_to_the_end(world);
+  EXPECT_EQ(world.formed.rbegin()->first, before) << world.said();
+}
+
 // Anything, at random moments.
 TEST(Succession, AnyOrderOfLossesComesToAnEnd) {
   for (unsigned seed = 0; seed < 300; ++seed) {
@@ -429,12 +467,15 @@ TEST(Succession, AnyOrderOfLossesComesToAnEnd) {
         world.add(1, 9);
       } else if (what == 5 && world.shared.is_there) {
         world.shared.keeper = -1;  // somebody deleted it
+        ++world.shared.terms;
+      } else if (what == 6) {
+        any.cannot_ask = true;
       } else if (what >= 180) {
-        any.is_asleep = any.is_cut_off = false;
+        any.is_asleep = any.is_cut_off = any.cannot_ask = false;
         world.shared.is_there = true;
       }
     }
-    for (auto& agent : world.agents) agent->is_asleep = agent->is_cut_off = false;
+    for (auto& agent : world.agents) agent->is_asleep = agent->is_cut_off = agent->cannot_ask = false;
     world.shared.is_there = true;
     run_to_the_end(world);
     if (HasFailure()) return;

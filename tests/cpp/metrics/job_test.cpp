@@ -94,6 +94,13 @@ TEST(Exposition, HasCountersOfProcessesThatTellThemApart) {
   EXPECT_THAT(first, HasSubstr("tandem_step{run=\"digits\",host=\"alpha\",rank=\"0\"} 1200\n"));
 }
 
+TEST(Exposition, SaysWhetherAllRanksAreThere) {
+  Job job = job_of_two();
+  EXPECT_THAT(exposition(job), HasSubstr("tandem_serves_all_ranks{run=\"digits\"} 1\n"));
+  job.is_whole = false;
+  EXPECT_THAT(exposition(job), HasSubstr("tandem_serves_all_ranks{run=\"digits\"} 0\n"));
+}
+
 TEST(Progress, IsOneLine) {
   Job job = job_of_two();
   EXPECT_EQ(progress_line(job), "epoch 3, step 1200, 5000 samples/s, loss 0.5, 2 ranks, 1:02:05");

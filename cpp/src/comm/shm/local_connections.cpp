@@ -13,6 +13,7 @@
 #include <thread>
 #include <utility>
 
+#include "base/passed_descriptor.h"
 #include "comm/arrivals.h"
 #include "tandem/error.h"
 
@@ -69,39 +70,13 @@ bool same_user(int fd) {
 }
 
 bool send_hello(int fd, const Hello& hello, int segment) {
-  iovec part{const_cast<Hello*>(&hello), sizeof hello};
-  alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
-  msghdr message{};
-  message.msg_iov = &part;
-  message.msg_iovlen = 1;
-  message.msg_control = control;
-  message.msg_controllen = sizeof control;
-  cmsghdr* header = CMSG_FIRSTHDR(&message);
-  header->cmsg_level = SOL_SOCKET;
-  header->cmsg_type = SCM_RIGHTS;
-  header->cmsg_len = CMSG_LEN(sizeof(int));
-  std::memcpy(CMSG_DATA(header), &segment, sizeof(int));
-  // It fits into a new socket's buffer.
-  return sendmsg(fd, &message, MSG_NOSIGNAL) == static_cast<ssize_t>(sizeof hello);
+  return send_descriptor(fd, &hello, sizeof hello, segment);  // it fits into a new socket's buffer
 }
 
 // False: the peer closed, or sent something else.
 bool receive_hello(int fd, Hello* hello, Descriptor* segment) {
-  iovec part{hello, sizeof *hello};
-  alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
-  msghdr message{};
-  message.msg_iov = &part;
-  message.msg_iovlen = 1;
-  message.msg_control = control;
-  message.msg_controllen = sizeof control;
-  const ssize_t size = recvmsg(fd, &message, MSG_CMSG_CLOEXEC);
-  for (cmsghdr* header = CMSG_FIRSTHDR(&message); size >= 0 && header; header = CMSG_NXTHDR(&message, header)) {
-    if (header->cmsg_level != SOL_SOCKET || header->cmsg_type != SCM_RIGHTS) continue;
-    int received = -1;
-    std::memcpy(&received, CMSG_DATA(header), sizeof(int));
-    *segment = Descriptor(received);
-  }
-  return size == static_cast<ssize_t>(sizeof *hello) && segment->get() >= 0;
+  const ssize_t size = receive_descriptor(fd, hello, sizeof *hello, segment);
+  return size == static_cast<ssize_t>(sizeof *hello) && segment->valid();
 }
 
 class LocalConnector {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "checkpoint/save.h"
+#include "membership/message.h"
 #include "tandem/process_group.h"
 
 namespace tandem::elastic {
@@ -23,10 +24,6 @@ void tell(const ProcessGroup& group, const std::string& text) {
   if (group.rank() == 0) std::fprintf(stderr, "tandem: %s\n", text.c_str());
 }
 
-void tell_of_loss(const ProcessGroup& group, const Error& error) {
-  tell(group, error.what() + std::string("; training goes on, and writes the next one when it is due: make room there, or look after that disk"));
-}
-
 }  // namespace
 
 bool Saves::resume(const std::shared_ptr<ProcessGroup>& group, Commits& commits, std::int64_t epoch) {
@@ -34,7 +31,9 @@ bool Saves::resume(const std::shared_ptr<ProcessGroup>& group, Commits& commits,
   CheckpointFolder saved(options_.checkpoints, {options_.checkpoints_kept, group});
   const auto newest = saved.load();
   if (!newest) {
-    if (epoch > 1) tell(*group, "no rank has a commit, and there is no checkpoint in " + options_.checkpoints + ": training begins anew");
+    if (epoch > 1)
+      tell(*group,
+           "no rank has a commit, and there is no checkpoint in " + options_.checkpoints + ": training begins anew");
     return false;
   }
   has_seen_disk_ = true;
@@ -46,14 +45,16 @@ bool Saves::resume(const std::shared_ptr<ProcessGroup>& group, Commits& commits,
   commits.forget_steps();
   commits.take(content, newest->step);
   for (const std::string& why : newest->refused) {
-    tell(*group, "the checkpoint " + why + "; training goes on from that of step " + std::to_string(newest->step) + " in " + options_.checkpoints);
+    tell(*group, "the checkpoint " + why + "; training goes on from that of step " + std::to_string(newest->step) +
+                     " in " + options_.checkpoints);
   }
   return true;
 }
 
-void Saves::begin(std::shared_ptr<ProcessGroup> group, std::function<bool()> permits, std::int64_t steps, bool resumed) {
+void Saves::begin(std::shared_ptr<ProcessGroup> group, std::function<std::string()> why_not, std::int64_t steps,
+                  bool resumed) {
   group_ = std::move(group);
-  permits_ = std::move(permits);
+  why_not_ = std::move(why_not);
   agree();
   // The epoch before may have ended while this one was written, or before it was.
   if (!resumed) make_due(steps);
@@ -68,9 +69,10 @@ void Saves::agree() {
   for (std::size_t rank = 0; rank < all.size(); ++rank) {
     const std::string every = all[rank].substr(std::min<std::size_t>(2, all[rank].size()));
     if (every != std::to_string(options_.checkpoint_every)) {
-      throw Error(ErrorCode::kInvalidArgument, "elastic: checkpoint_every is " + std::to_string(options_.checkpoint_every) + " on rank " +
-                                                   std::to_string(group_->rank()) + " and " + every + " on rank " + std::to_string(rank) +
-                                                   "; give all ranks the same");
+      throw Error(ErrorCode::kInvalidArgument, "elastic: checkpoint_every is " +
+                                                   std::to_string(options_.checkpoint_every) + " on rank " +
+                                                   std::to_string(group_->rank()) + " and " + every + " on rank " +
+                                                   std::to_string(rank) + "; give all ranks the same");
     }
     has_seen_disk_ |= all[rank][0] == '1';
     is_owed_ |= all[rank][1] == '1';
@@ -88,7 +90,10 @@ void Saves::write(Commits& commits) {
   if (!std::exchange(is_due_, false)) return;
   settle(/*closes=*/false);
   is_owed_ = true;  // that the one before is there says nothing of this one
-  if (!folder_) folder_ = std::make_unique<CheckpointFolder>(options_.checkpoints, CheckpointOptions{options_.checkpoints_kept, group_, permits_});
+  if (!folder_) {
+    const CheckpointOptions options{options_.checkpoints_kept, group_, why_not_};
+    folder_ = std::make_unique<CheckpointFolder>(options_.checkpoints, options);
+  }
   const Commit& last = commits.last();
   CheckpointContent content = last.content;
   content.own.clear();  // it is of this process, and ranks change
@@ -96,8 +101,8 @@ void Saves::write(Commits& commits) {
   is_writing_ = true;
 }
 
-// Waits for the save before, and gives what the disk failed of, the same on all ranks.
-std::optional<Error> Saves::settled(bool closes) {
+// Waits for the save before, and gives what the disk failed of, or why there might be none, the same on all ranks.
+std::optional<Saves::Failure> Saves::settled(bool closes) {
   if (!folder_) return {};
   const bool was_writing = std::exchange(is_writing_, false);
   try {
@@ -110,9 +115,11 @@ std::optional<Error> Saves::settled(bool closes) {
   } catch (const checkpoint::OlderOnesStay& error) {
     if (!is_of_storage(error)) throw;
     tell(*group_, error.what() + std::string("; training goes on"));
+  } catch (const checkpoint::NotPermitted& error) {
+    return Failure{error, error.why()};
   } catch (const Error& error) {
     if (!is_of_storage(error)) throw;
-    return error;
+    return Failure{error};
   }
   if (was_writing) {
     is_owed_ = is_due_;  // a newer one, which is not written yet
@@ -124,8 +131,16 @@ std::optional<Error> Saves::settled(bool closes) {
 void Saves::settle(bool closes) {
   const auto failed = settled(closes);
   if (!failed) return;
-  if (!has_seen_disk_) fail(*failed);
-  tell_of_loss(*group_, *failed);
+  if (!has_seen_disk_ && failed->forbidden.empty()) fail(failed->error);
+  tell_of_loss(*failed);
+}
+
+void Saves::tell_of_loss(const Failure& failure) const {
+  if (!failure.forbidden.empty()) return;
+  tell(*group_,
+       failure.error.what() +
+           std::string(
+               "; training goes on, and writes the next one when it is due: make room there, or look after that disk"));
 }
 
 void Saves::fail(const Error& error) {
@@ -138,8 +153,8 @@ void Saves::look() {
   try {
     const auto failed = settled(/*closes=*/false);
     if (!failed) return;
-    if (has_seen_disk_) return tell_of_loss(*group_, *failed);
-    seen_early_ = std::make_exception_ptr(*failed);
+    if (has_seen_disk_ || !failed->forbidden.empty()) return tell_of_loss(*failed);
+    seen_early_ = std::make_exception_ptr(failed->error);
   } catch (...) {
     seen_early_ = std::current_exception();
   }
@@ -156,7 +171,7 @@ void Saves::close(Commits& commits) {
 void Saves::drop() {
   if (is_writing_ && !folder_->saving()) {
     try {
-      if (const auto failed = settled(/*closes=*/false)) tell_of_loss(*group_, *failed);
+      if (const auto failed = settled(/*closes=*/false)) tell_of_loss(*failed);
     } catch (const std::exception&) {  // as the group did
     }
   }
@@ -172,12 +187,14 @@ void Saves::drop() {
 void Saves::finish(Commits& commits) {
   if (group_) write(commits);
   auto failed = settled(/*closes=*/true);
-  if (group_ && is_owed_ && (!failed || has_seen_disk_)) {
+  if (group_ && is_owed_ && (!failed || has_seen_disk_ || !failed->forbidden.empty())) {
     is_due_ = true;
     write(commits);
     failed = settled(/*closes=*/true);
   }
-  if (failed) fail(*failed);
+  // Ranks meet again, and know what is owed.
+  if (failed && failed->forbidden == membership::kEpochIsOver) throw failed->error;
+  if (failed) fail(failed->error);
   folder_.reset();
 }
 

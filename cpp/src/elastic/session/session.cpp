@@ -333,7 +333,7 @@ void Session::Parts::share(const std::vector<std::int64_t>& steps_of) {
   steps = commits.last().step;
   commits.forget_steps();
   committed = true;
-  saves.begin(group, [this, of = epoch] { return !agent || agent->permits(of); }, steps, resumed);
+  saves.begin(group, [this, of = epoch] { return agent ? agent->why_not(of) : ""; }, steps, resumed);
 }
 
 // A group whose ranks exchange what lies in memory: NCCL's do not.

@@ -177,7 +177,8 @@ Probed judge_probe(const Outcome& outcome, const std::string& release, double se
   report->facts["libtandem"] = version;
   const std::string at = version + ", " + text_of(opened, "libtandem"), because = text_of(opened, "because");
   if (version != release) {
-    findings.push_back(problem("libtandem", at + ", but tandem is " + release + ": " + because, "install both from one release"));
+    findings.push_back(
+        problem("libtandem", at + ", but tandem is " + release + ": " + because, "install both from one release"));
   } else {
     findings.push_back(ok("libtandem", at + ": " + because));
   }

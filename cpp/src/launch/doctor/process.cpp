@@ -15,6 +15,7 @@
 #include <thread>
 #include <utility>
 
+#include "launch/child_process.h"
 #include "launch/failure.h"
 #include "launch/process_tree.h"
 
@@ -50,28 +51,12 @@ bool read_some(int from, std::string* into) {
   return true;
 }
 
-[[noreturn]] void become(const std::vector<std::string>& command, const launch::Signals& signals, int in, int out,
-                         int err, pid_t parent) {
-  setpgid(0, 0);  // the terminal's Ctrl-C is the doctor's, which ends its children
+[[noreturn]] void become_child(const std::vector<std::string>& command, const launch::Signals& signals, int in, int out,
+                               int err, pid_t parent) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent) _exit(kNoProgram);
   forget_other_launches();
-  dup2(in, STDIN_FILENO);
-  dup2(out, STDOUT_FILENO);
-  dup2(err, STDERR_FILENO);
-  std::vector<char*> argv;
-  for (const std::string& word : command) argv.push_back(const_cast<char*>(word.c_str()));
-  argv.push_back(nullptr);
-  signals.restore();
-  execvp(argv.front(), argv.data());
-  std::fprintf(stderr, "cannot run %s: %s\n", argv.front(), std::strerror(errno));
-  _exit(kNoProgram);
-}
-
-Pipe pipe_of_process() {
-  std::optional<Pipe> made = make_pipe();
-  if (!made) throw launch::Failure(std::string("cannot make a pipe: ") + std::strerror(errno));
-  return std::move(*made);
+  launch::become(command, signals, in, out, err, kNoProgram);
 }
 
 }  // namespace
@@ -111,12 +96,12 @@ void Interruption::wait_for_orders(std::vector<pollfd>& polled, Clock::time_poin
 
 Process::Process(const std::vector<std::string>& command, const launch::Signals& signals, bool has_input) {
   Descriptor nothing = open_file("/dev/null", O_RDONLY);
-  Pipe in = pipe_of_process(), out = pipe_of_process(), err = pipe_of_process();
+  Pipe in = launch::new_pipe(), out = launch::new_pipe(), err = launch::new_pipe();
   const pid_t self = getpid();
   pid_ = fork();
   if (pid_ < 0) throw launch::Failure(std::string("cannot fork: ") + std::strerror(errno));
   if (pid_ == 0)
-    become(command, signals, has_input ? in.read.get() : nothing.get(), out.write.get(), err.write.get(), self);
+    become_child(command, signals, has_input ? in.read.get() : nothing.get(), out.write.get(), err.write.get(), self);
   setpgid(pid_, pid_);
   if (has_input) in_ = std::move(in.write);
   out_fd_ = std::move(out.read);

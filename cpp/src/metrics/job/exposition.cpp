@@ -64,21 +64,27 @@ std::string exposition(const Job& job) {
   Families families(job);
   if (!job.is_whole && job.ranks.empty()) return families.text();
   families.of_job("tandem_world_size", "Ranks that train", MetricType::Gauge, job.world_size);
-  families.of_job("tandem_membership_epoch", "Sets of ranks so far, from 1; 0: the program does not train elastically", MetricType::Gauge,
-                  static_cast<double>(job.membership_epoch));
-  families.of_job("tandem_restarts_total", "Processes, or all of them at once, that this launcher started again", MetricType::Counter,
-                  static_cast<double>(job.restarts));
+  families.of_job("tandem_serves_all_ranks",
+                  "1: the ranks of all nodes are here; 0: those of this node alone, scrape the others too",
+                  MetricType::Gauge, job.is_whole ? 1 : 0);
+  families.of_job("tandem_membership_epoch", "Sets of ranks so far, from 1; 0: the program does not train elastically",
+                  MetricType::Gauge, static_cast<double>(job.membership_epoch));
+  families.of_job("tandem_restarts_total", "Processes, or all of them at once, that this launcher started again",
+                  MetricType::Counter, static_cast<double>(job.restarts));
   families.of_job("tandem_uptime_seconds", "Since the launcher was started", MetricType::Gauge, job.seconds);
-  families.of_ranks("tandem_step", "Steps that are completed", MetricType::Gauge, [](const Rank& rank) { return rank.step; });
-  families.of_ranks("tandem_epoch", "Epoch over the data, from 1", MetricType::Gauge, [](const Rank& rank) { return rank.epoch; });
+  families.of_ranks("tandem_step", "Steps that are completed", MetricType::Gauge,
+                    [](const Rank& rank) { return rank.step; });
+  families.of_ranks("tandem_epoch", "Epoch over the data, from 1", MetricType::Gauge,
+                    [](const Rank& rank) { return rank.epoch; });
   families.of_ranks("tandem_samples_total", "Samples that this process has trained", MetricType::Counter,
                     [](const Rank& rank) { return rank.samples; });
   families.of_ranks("tandem_loss", "The last loss", MetricType::Gauge, [](const Rank& rank) { return rank.loss; });
-  families.of_ranks("tandem_wait_seconds_total", "Time for which this process has waited for other ranks", MetricType::Counter,
-                    [](const Rank& rank) { return rank.wait_seconds; });
+  families.of_ranks("tandem_wait_seconds_total", "Time for which this process has waited for other ranks",
+                    MetricType::Counter, [](const Rank& rank) { return rank.wait_seconds; });
   families.of_ranks("tandem_resident_memory_bytes", "Memory of this process", MetricType::Gauge,
                     [](const Rank& rank) { return rank.resident_bytes; });
-  families.of_ranks("tandem_report_age_seconds", "Since the rank's last report", MetricType::Gauge, [](const Rank& rank) { return rank.age; });
+  families.of_ranks("tandem_report_age_seconds", "Since the rank's last report", MetricType::Gauge,
+                    [](const Rank& rank) { return rank.age; });
   return families.text();
 }
 

@@ -23,10 +23,12 @@ constexpr int kMostRank = 1 << 20;
 std::string text_of(const ordered_json& json, const char* name) { return printable(json.at(name).get<std::string>()); }
 
 std::int64_t whole_number(const ordered_json& json, const char* name, std::int64_t least, std::int64_t most) {
-  const bool is_one = json.is_number_integer() && (!json.is_number_unsigned() || json.get<std::uint64_t>() <= std::uint64_t{INT64_MAX});
+  const bool is_one =
+      json.is_number_integer() && (!json.is_number_unsigned() || json.get<std::uint64_t>() <= std::uint64_t{INT64_MAX});
   const std::int64_t value = is_one ? json.get<std::int64_t>() : 0;
   if (!is_one || value < least || value > most) {
-    throw std::invalid_argument(std::string(name) + " is no whole number from " + std::to_string(least) + " to " + std::to_string(most));
+    throw std::invalid_argument(std::string(name) + " is no whole number from " + std::to_string(least) + " to " +
+                                std::to_string(most));
   }
   return value;
 }
@@ -88,7 +90,8 @@ ordered_json json_of(const std::vector<Rank>& ranks) {
 }
 
 std::vector<Rank> ranks_of(const ordered_json& list, std::size_t most) {
-  if (!list.is_array() || list.size() > most) throw std::invalid_argument("is no list of up to " + std::to_string(most));
+  if (!list.is_array() || list.size() > most)
+    throw std::invalid_argument("is no list of up to " + std::to_string(most));
   std::vector<Rank> ranks;
   for (const ordered_json& one : list) {
     Rank rank;
@@ -120,7 +123,8 @@ void take_larger(std::optional<Value>& largest, const std::optional<Value>& valu
 }  // namespace
 
 void sort_ranks(std::vector<Rank>& ranks) {
-  std::ranges::stable_sort(ranks, {}, [](const Rank& one) { return std::tuple(one.rank < 0, one.rank, one.host, one.pid); });
+  std::ranges::stable_sort(ranks, {},
+                           [](const Rank& one) { return std::tuple(one.rank < 0, one.rank, one.host, one.pid); });
 }
 
 void settle_ranks(std::vector<Rank>& ranks, int world_size) {

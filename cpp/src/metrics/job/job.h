@@ -40,8 +40,8 @@ struct Job {
 
 // By rank; those that have none come last.
 void sort_ranks(std::vector<Rank>& ranks);
-// Likewise, of a job with so many. After a change of its set some nodes have yet to say that they know: who has a number that is
-// none any more, or that another one has, has none.
+// Likewise, of a job with so many. After a change of its set some nodes have yet to say that they know: who has a
+// number that is none any more, or that another one has, has none.
 void settle_ranks(std::vector<Rank>& ranks, int world_size);
 
 // The sum over ranks, where one has it.

@@ -6,9 +6,10 @@
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
-#include <cstring>
 #include <string_view>
 #include <utility>
+
+#include "base/passed_descriptor.h"
 
 namespace tandem::metrics {
 namespace {
@@ -90,28 +91,15 @@ bool PageServer::has_descriptor() const { return duplicate(listener_.get()).vali
 void PageServer::receive(Connection& connection, const Handlers& handlers) {
   while (!connection.broken) {
     char text[64];
-    alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
-    iovec place{text, sizeof text};
-    msghdr header{};
-    header.msg_iov = &place;
-    header.msg_iovlen = 1;
-    header.msg_control = control;
-    header.msg_controllen = CMSG_LEN(sizeof(int));  // of one descriptor: what more there are are closed
-    const ssize_t got = recvmsg(connection.socket.get(), &header, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) return;
     Descriptor memory;
-    const cmsghdr* rights = got > 0 ? CMSG_FIRSTHDR(&header) : nullptr;
-    if (rights && rights->cmsg_level == SOL_SOCKET && rights->cmsg_type == SCM_RIGHTS) {
-      int fd = -1;
-      std::memcpy(&fd, CMSG_DATA(rights), sizeof fd);
-      memory.reset(fd);
-    }
+    const ssize_t got = receive_descriptor(connection.socket.get(), text, sizeof text, &memory, MSG_DONTWAIT);
+    if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) return;
     const std::string_view said(text, got > 0 ? static_cast<std::size_t>(got) : 0);
     if (said == kAskForJob && !connection.ends) {
       connection.ends = true;
       const std::string answer = handlers.job();
-      for (std::size_t at = 0; at < answer.size(); at += kAnswerBytes) connection.unsent.push_back(answer.substr(at, kAnswerBytes));
+      for (std::size_t at = 0; at < answer.size(); at += kAnswerBytes)
+        connection.unsent.push_back(answer.substr(at, kAnswerBytes));
       continue;
     }
     connection.broken = true;  // once its page is here there is nothing more to say

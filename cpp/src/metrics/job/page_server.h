@@ -19,8 +19,8 @@
 
 namespace tandem::metrics {
 
-// Messages are texts: "page N" with a page's memory, from the worker with that number; "job", which is answered by messages
-// whose bytes together are a JSON document, and then the connection's end.
+// Messages are texts: "page N" with a page's memory, from the worker with that number; "job", which is answered by
+// messages whose bytes together are a JSON document, and then the connection's end.
 inline constexpr const char* kAskForJob = "job";
 // Of an answer, in one message.
 inline constexpr std::size_t kAnswerBytes = 16 << 10;

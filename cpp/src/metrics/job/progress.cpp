@@ -92,11 +92,12 @@ std::string rank_table(const Job& job) {
   std::vector<std::vector<std::string>> rows = {
       {"RANK", "HOST", "PID", "EPOCH", "STEP", "SAMPLES", "SAMPLES/S", "STEPS/S", "LOSS", "WAIT", "MEMORY", "AGE"}};
   for (const Rank& rank : job.ranks) {
-    rows.push_back({rank.rank >= 0 ? std::to_string(rank.rank) : "-", rank.host, std::to_string(rank.pid), cell(rank.epoch, whole),
-                    cell(rank.step, whole), cell(rank.samples, whole), cell(rank.samples_per_second, number_text),
-                    cell(rank.steps_per_second, number_text), cell(rank.loss, number_text),
-                    cell(rank.wait_share, [](double share) { return print("%.0f%%", 100 * share); }),
-                    cell(rank.resident_bytes, bytes_text), cell(rank.age, [](double age) { return print("%.0f s", age); })});
+    rows.push_back(
+        {rank.rank >= 0 ? std::to_string(rank.rank) : "-", rank.host, std::to_string(rank.pid), cell(rank.epoch, whole),
+         cell(rank.step, whole), cell(rank.samples, whole), cell(rank.samples_per_second, number_text),
+         cell(rank.steps_per_second, number_text), cell(rank.loss, number_text),
+         cell(rank.wait_share, [](double share) { return print("%.0f%%", 100 * share); }),
+         cell(rank.resident_bytes, bytes_text), cell(rank.age, [](double age) { return print("%.0f s", age); })});
   }
   return title + "\n" + aligned(rows, 2);
 }
@@ -104,7 +105,8 @@ std::string rank_table(const Job& job) {
 std::string job_list(const std::vector<Job>& jobs) {
   std::vector<std::vector<std::string>> rows = {{"JOB", "PROGRAM", "PID", "RANKS", "TIME"}};
   for (const Job& job : jobs) {
-    rows.push_back({job.run, job.program, std::to_string(job.pid), std::to_string(job.world_size), duration_text(job.seconds)});
+    rows.push_back(
+        {job.run, job.program, std::to_string(job.pid), std::to_string(job.world_size), duration_text(job.seconds)});
   }
   return aligned(rows, 2);
 }

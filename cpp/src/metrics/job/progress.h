@@ -9,8 +9,8 @@
 
 namespace tandem::metrics {
 
-// In one line: "epoch 2, step 1200, 5310 samples/s, loss 0.1234, 4 ranks, 0:02:10". What is not known is left out, and one of a node alone ends with " (this node)"; "" where
-// no rank has reported anything.
+// In one line: "epoch 2, step 1200, 5310 samples/s, loss 0.1234, 4 ranks, 0:02:10". What is not known is left out, and
+// one of a node alone ends with " (this node)"; "" where no rank has reported anything.
 std::string progress_line(const Job& job);
 
 // A line for the job, one with the columns' names, and one a rank; each ends with a newline.

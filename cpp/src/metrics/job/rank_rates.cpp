@@ -16,7 +16,8 @@ void RankRates::look(const Measured& measured, std::int64_t now) {
   if (measured.reported_at == 0) return;
   if (!reports_.empty()) {
     const Measured& last = reports_.back();
-    if (measured.step < last.step || measured.samples < last.samples || measured.reported_at < last.reported_at) reports_.clear();
+    if (measured.step < last.step || measured.samples < last.samples || measured.reported_at < last.reported_at)
+      reports_.clear();
   }
   if (reports_.empty() || measured.reported_at > reports_.back().reported_at) reports_.push_back(measured);
   while (reports_.size() > 2 && now - reports_[1].reported_at >= kWindow) reports_.pop_front();

@@ -15,6 +15,7 @@ import (
 	"tandem.example/gotorch"
 	"tandem.example/gotorch/bench/program"
 	"tandem.example/gotorch/bench/rankreport"
+	"tandem.example/gotorch/dist"
 	"tandem.example/gotorch/nn"
 	F "tandem.example/gotorch/nn/functional"
 	"tandem.example/gotorch/optim"
@@ -73,8 +74,26 @@ func prepare(name string) (*task, error) {
 		return adds(addOutsideScopes, false), nil
 	case "lstm-cell-loop":
 		return lstmCellLoop()
+	case "report":
+		return reports(), nil
 	}
-	return nil, fmt.Errorf("case %q: there are add-scope, add-scope-grad, add-noscope and lstm-cell-loop", name)
+	return nil, fmt.Errorf("case %q: there are add-scope, add-scope-grad, add-noscope, lstm-cell-loop and report", name)
+}
+
+// reports tell the launcher how training gets on.
+func reports() *task {
+	return &task{
+		work: func(iterations int) error {
+			for i := range iterations {
+				if err := dist.Report(dist.Metrics{Samples: 64, Loss: gotorch.Some(float64(i))}); err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+		results: func() []float64 { return nil },
+		finish:  func() error { return nil },
+	}
 }
 
 // ramp is a 4x4 tensor whose element i is i * step, exact in every language.

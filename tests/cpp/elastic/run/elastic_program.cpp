@@ -86,6 +86,14 @@ void await_member() {
   std::this_thread::sleep_for(std::chrono::milliseconds(300));
 }
 
+// GATE=FILE: until it is there, so that several processes come at once.
+void await_gate() {
+  const std::string gate = setting("GATE", "");
+  for (int i = 0; !gate.empty() && i < 20000 && access(gate.c_str(), F_OK) != 0; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(3));
+  }
+}
+
 // FAULTS that are due in this step.
 void harm(const std::string& where, tandem::elastic::Context& context) {
   std::istringstream all(setting("FAULTS", ""));
@@ -98,6 +106,12 @@ void harm(const std::string& where, tandem::elastic::Context& context) {
     const std::string what = kind.substr(0, kind.find('-'));
     await_member();
     if (what == "kill") raise(SIGKILL);
+    if (what == "soon") {  // in MOMENT microseconds, whatever it does then
+      std::thread([] {
+        std::this_thread::sleep_for(std::chrono::microseconds(number("MOMENT", 0)));
+        kill(getpid(), SIGKILL);
+      }).detach();
+    }
     if (what == "segv") {
       signal(SIGSEGV, SIG_DFL);
       raise(SIGSEGV);
@@ -184,6 +198,7 @@ int train() {
   const std::int64_t steps = number("STEPS", 40);
   const auto pause = std::chrono::milliseconds(number("PAUSE", 5));
   std::ofstream(folder + "/waits." + member) << std::endl;
+  await_gate();
   const auto outcome = tandem::elastic::run(
       state,
       [&](tandem::elastic::Context& context) {
@@ -241,6 +256,7 @@ int train() {
         result << "world " << context.size() << "\nlr " << optimizer->get_option("lr").toDouble() << "\n";
       },
       options);
+  std::this_thread::sleep_for(std::chrono::milliseconds(number("LINGER", 0)));
   if (outcome == tandem::elastic::Outcome::kLeft) std::printf("left\n");
   if (outcome == tandem::elastic::Outcome::kNotNeeded) std::printf("not needed\n");
   return 0;

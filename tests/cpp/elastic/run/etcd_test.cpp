@@ -200,6 +200,35 @@ TEST_P(ElectedOnBackend, TrainToTheEndWithoutEtcd) {
   EXPECT_THAT(nodes[0]->said(), HasSubstr("training goes on, but ranks cannot come and go until it answers"));
 }
 
+// A last checkpoint that is due while etcd is away, once the agents have refused it for the first time.
+class LastCheckpoint : public Elected {
+ protected:
+  void train_to_it() {
+    nodes_ = train(2, "2", joined(kSlow, {"CHECKPOINTS=" + folder_.path() + "/saved", "CHECKPOINT_EVERY=148"}));
+    etcd_->kill();
+    for (auto& each : nodes_) each->hurry();
+    EXPECT_TRUE(say_since(lengths(nodes_), nodes_, {0}, "a checkpoint is not written: it is not known")) << nodes_[0]->said();
+  }
+  const TemporaryFolder folder_;
+  std::vector<std::unique_ptr<Training>> nodes_;
+};
+
+TEST_F(LastCheckpoint, ThatNobodyMayWriteIsAnError) {
+  train_to_it();
+  for (auto& each : nodes_) {
+    EXPECT_EQ(each->wait(), 1) << each->said();
+    EXPECT_THAT(each->said(), HasSubstr("checkpoint step-000000148 in " + folder_.path() + "/saved was not saved: it is not known"));
+  }
+  EXPECT_EQ(read_text(folder_.path() + "/saved/latest"), "");
+}
+
+TEST_F(LastCheckpoint, IsWrittenOnceEtcdIsBack) {
+  train_to_it();
+  etcd_->start();
+  for (auto& each : nodes_) EXPECT_EQ(each->wait(), 0) << each->said();
+  EXPECT_EQ(read_text(folder_.path() + "/saved/latest"), "step-000000148\n");
+}
+
 TEST_F(Elected, ALostRankIsReplacedOnceEtcdIsBack) {
   auto nodes = train(3, "1:3", kSlow);
   const std::int64_t before = epoch();
@@ -227,6 +256,20 @@ TEST_F(Elected, LaterNodesJoinTheNextKeeper) {
   EXPECT_EQ(nodes[1]->wait(), 0) << nodes[1]->said();
   EXPECT_TRUE(third->takes_part());
   EXPECT_THAT(nodes[1]->said(), HasSubstr("now 2 ranks, from step"));
+}
+
+TEST_F(Elected, TheNextJobOfItsNameBeginsWhileTheLastOneEnds) {
+  auto keeper = node("2", {});
+  wait_for_keeper();
+  auto lingers = node("2", {"LINGER=2500"});
+  EXPECT_TRUE(eventually([&] { return keeper->pid(0) > 0 && launch::is_gone(keeper->pid(0)); })) << keeper->said();
+  EXPECT_TRUE(etcd_->get("/tandem/job/keeper")) << keeper->said();  // its agent waits for the other
+  std::vector<std::unique_ptr<Training>> next;
+  for (int i = 0; i < 2; ++i) next.push_back(node("2", {}));
+  for (Training* each : {keeper.get(), lingers.get(), next[0].get(), next[1].get()}) EXPECT_EQ(each->wait(), 0) << each->said();
+  const Training& first = next[0]->result(0).empty() ? *next[1] : *next[0];
+  expect_close(first.result(0), undisturbed({"-n", "1"}, {}));
+  EXPECT_THAT(first.result(0), HasSubstr("world 2"));
 }
 
 TEST_F(Elected, AProgramThatIsNotElasticEndsWithALostNode) {

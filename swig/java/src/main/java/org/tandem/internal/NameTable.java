@@ -117,6 +117,7 @@ final class NameTable {
       tdm_lr_scheduler_step_metric ReduceLROnPlateau.step
       tdm_lr_scheduler_step_to CosineAnnealingWarmRestarts.step
       tdm_manual_seed Tandem.manualSeed
+      tdm_metrics_report Metrics.report
       tdm_mode_enter_grad Tandem.noGrad
       tdm_module_clone Module.copyOf
       tdm_module_create TorchModule
@@ -239,6 +240,7 @@ final class NameTable {
       tdm_loader Loader
       tdm_lr_scheduler Scheduler
       tdm_memory_format Operator.MemoryFormat
+      tdm_metrics_options Metrics
       tdm_module Module
       tdm_on_io_error OnIoError
       tdm_op Operator

@@ -11,6 +11,7 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.tandem.data.Dataset;
 import org.tandem.data.Loader;
 import org.tandem.dist.Launch;
+import org.tandem.dist.Metrics;
 import org.tandem.dist.ProcessGroup;
 import org.tandem.dist.ReduceOp;
 import org.tandem.dist.Store;
@@ -24,6 +25,7 @@ final class Programs {
       case "version" -> System.out.println(Tandem.version());
       case "load" -> Tandem.load(arguments[1], Tandem.LoadDevice.CPU);
       case "place" -> place();
+      case "report" -> report();
       case "all-reduce" -> allReduce(Path.of(arguments[1]), Integer.parseInt(arguments[2]));
       case "several-values" -> severalValues(Path.of(arguments[1]), Integer.parseInt(arguments[2]), arguments[3]);
       case "train-a-script" -> ScriptModuleTest.train(
@@ -43,6 +45,14 @@ final class Programs {
   private static void place() {
     System.out.println(Launch.rank() + " of " + Launch.worldSize() + ", " + Launch.localRank() + " of " + Launch.localWorldSize()
         + " on " + Launch.nodeRank() + " by '" + Launch.launcher() + "'");
+  }
+
+  /** Steps that it reports, until it is ended. */
+  private static void report() throws InterruptedException {
+    for (int step = 1; step < 100_000; step++) {
+      new Metrics().epoch(2).samples(8).loss(1.5 + step).waited(Duration.ofMillis(250)).report();
+      Thread.sleep(10);
+    }
   }
 
   /** One of two ranks that meet through a file. */
