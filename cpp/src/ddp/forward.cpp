@@ -132,7 +132,7 @@ void DataParallelReducer::prepare_forward(bool training, std::int64_t samples) {
   if (grad && parts.require_backward_sync) {
     // A static graph's first iteration lasts until its backward, however many forwards come before.
     if (!parts.first_of_static || !std::exchange(parts.static_prepared, true)) {
-      parts.logger->set_runtime_stats_and_log();
+      if (!parts.is_multi_device) parts.logger->set_runtime_stats_and_log();  // it would warn that it cannot
       parts.reducer->prepare_for_forward();
     }
     parts.bypassed = false;
