@@ -235,7 +235,10 @@ enum {
 };
 
 typedef int32_t tdm_device_type;
-enum { TDM_DEVICE_CPU = 0, TDM_DEVICE_CUDA = 1, TDM_DEVICE_META = 14 };
+enum {
+  TDM_DEVICE_CPU = 0, TDM_DEVICE_CUDA = 1, TDM_DEVICE_META = 14,
+  TDM_DEVICE_PRIVATE_USE_1 = 20 /* an accelerator that is not LibTorch's own, but of a library: tdm_load_library() */
+};
 
 typedef struct tdm_device {
   tdm_device_type type;
