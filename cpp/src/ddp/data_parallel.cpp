@@ -109,8 +109,10 @@ DataParallelReducer::DataParallelReducer(std::shared_ptr<ProcessGroup> group, st
     parts.broadcast(all, 0);
   }
 
-  const auto is_elsewhere = [&](const at::Tensor& one) { return one.device() != parts.device(); };
-  parts.is_multi_device = std::ranges::any_of(parts.trained, is_elsewhere);
+  for (const at::Tensor& parameter : parts.trained) {
+    parts.devices.push_back(parameter.device());
+    parts.is_multi_device |= parameter.device() != parts.device();
+  }
   arguments.parameters = parts.trained;
   arguments.sparse_gradients = parts.sparse_gradients;
   if (parts.device().is_cpu() && !parts.is_multi_device) {

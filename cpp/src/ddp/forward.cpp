@@ -87,6 +87,14 @@ void DataParallelReducer::Parts::check_before_forward() {
                     "not exchange it; make a new DistributedDataParallel after requires_grad has changed, or name the "
                     "parameter in parameters_to_ignore");
   }
+  for (std::size_t i = 0; i < trained.size(); ++i) {
+    if (trained[i].device() == devices[i]) continue;
+    throw Error(ErrorCode::kInvalidArgument,
+                called(trained_names[i]) + " is on " + trained[i].device().str() + " now, but was on " +
+                    devices[i].str() +
+                    " when DistributedDataParallel was made, whose buckets stay there; move modules before, or make a new "
+                    "DistributedDataParallel");
+  }
   if (first_of_static && bypassed) {
     throw Error(ErrorCode::kInvalidArgument,
                 "with static_graph, the first backward came to parameters without coming from what forward returned, "

@@ -40,7 +40,8 @@ struct DataParallelReducer::Parts {
   std::vector<std::string> trained_names;
   std::unordered_map<const at::TensorImpl*, std::size_t> numbers;  // of the trained ones
   std::vector<bool> sparse_gradients;  // of the trained ones
-  bool is_multi_device = false;        // which these lie on
+  std::vector<at::Device> devices;     // that the trained ones were on
+  bool is_multi_device = false;
   std::shared_ptr<c10d::Reducer> reducer;
   std::shared_ptr<c10d::Logger> logger;
   std::shared_ptr<StepTimer> timer;  // null unless all is on the CPU: the logger takes GPUs' times

@@ -1464,7 +1464,7 @@ TDM_API void tdm_ddp_options_init(tdm_ddp_options* made, size_t struct_size);
  * the parameters in errors; NULL: their numbers. Holds the tensors and the group. Blocks. All ranks give the same
  * shapes in the same order: else TDM_ERROR_INVALID_ARGUMENT names the first that differs, as it names a parameter that
  * cannot be trained (the result of an operation, an inference tensor, a sparse one, one without data). Parameters may be
- * on several devices of one type. Source: torch.nn.parallel.DistributedDataParallel. Free with tdm_ddp_free(). */
+ * on several devices, also of several types. Source: torch.nn.parallel.DistributedDataParallel. Free with tdm_ddp_free(). */
 TDM_API TDM_BLOCKS tdm_error* tdm_ddp_create(tdm_process_group* group, tdm_tensor* const* parameters,
                                              TDM_NULLABLE const char* const* names, size_t parameter_count,
                                              tdm_tensor* const* buffers, size_t buffer_count,

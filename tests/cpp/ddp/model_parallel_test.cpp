@@ -232,6 +232,20 @@ TEST_F(ModelParallel, NormsAreOverAllDevices) {
   }
 }
 
+TEST_F(ModelParallel, LayersThatMoveLaterAreRefused) {
+  run_groups(1, [&](ProcessGroup& group) {
+    const std::shared_ptr<ProcessGroup> shared(&group, [](ProcessGroup*) {});
+    Net net(at::kCPU, fake(0));
+    DistributedDataParallel<Net> ddp(net, shared);
+    loss_of(ddp.forward(inputs(0)), targets(0)).backward();
+    net->zero_grad();
+    net->last->to(fake(1));
+    const Error error = error_of([&] { ddp.forward(inputs(0)); });
+    EXPECT_EQ(error.code(), ErrorCode::kInvalidArgument);
+    EXPECT_THAT(error.what(), HasSubstr("parameter 'last.weight' is on fake:1 now, but was on fake:0 when"));
+  });
+}
+
 TEST_F(ModelParallel, RanksThatCutTheModelElsewhereAreToldOfIt) {
   run_groups(2, [&](ProcessGroup& group) {
     const std::shared_ptr<ProcessGroup> shared(&group, [](ProcessGroup*) {});
