@@ -111,6 +111,8 @@ const (
 	CPUDevice  DeviceKind = 0
 	CUDADevice DeviceKind = 1
 	MetaDevice DeviceKind = 14
+	// An accelerator that is not LibTorch's own, but of a library that [LoadLibrary] has loaded.
+	PrivateUse1Device DeviceKind = 20
 )
 
 // Device is where a tensor's elements lie. Index -1 is the current device of its kind.
@@ -127,7 +129,7 @@ func CUDA(index int) Device { return Device{CUDADevice, index} }
 
 // String is PyTorch's name, such as "cuda:0".
 func (d Device) String() string {
-	name := map[DeviceKind]string{CPUDevice: "cpu", CUDADevice: "cuda", MetaDevice: "meta"}[d.Kind]
+	name := map[DeviceKind]string{CPUDevice: "cpu", CUDADevice: "cuda", MetaDevice: "meta", PrivateUse1Device: "privateuseone"}[d.Kind]
 	if name == "" {
 		name = fmt.Sprintf("device(%d)", int32(d.Kind))
 	}
@@ -137,7 +139,7 @@ func (d Device) String() string {
 	return name
 }
 
-// ParseDevice reads "cpu", "cuda" or "cuda:1".
+// ParseDevice reads "cpu", "cuda" or "cuda:1"; "privateuseone:1" is a [PrivateUse1Device].
 func ParseDevice(text string) (Device, error) {
 	kind, index, numbered := strings.Cut(text, ":")
 	device := Device{Index: -1}
@@ -147,6 +149,8 @@ func ParseDevice(text string) (Device, error) {
 		device.Kind = CUDADevice
 	case "meta":
 		device.Kind = MetaDevice
+	case "privateuseone":
+		device.Kind = PrivateUse1Device
 	default:
 		return device, invalid("device", "%q is no device; use cpu, cuda or cuda:N", text)
 	}

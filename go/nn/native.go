@@ -3,6 +3,7 @@ package nn
 import (
 	"fmt"
 	"runtime"
+	"strings"
 
 	"tandem.example/gotorch"
 	"tandem.example/gotorch/internal/bridge"
@@ -105,11 +106,16 @@ func (n *Native) forward(x *gotorch.Tensor) *gotorch.Tensor {
 	made, err := c.ForwardOne(n.handle, f)
 	runtime.KeepAlive(x)
 	runtime.KeepAlive(n)
+	n.must(err)
+	return bridge.Wrap(made).(*gotorch.Tensor)
+}
+
+// must panics with a failure of a forward, which begins with the module's name once.
+func (n *Native) must(err *c.Failure) {
 	if err != nil {
-		err.Op = n.kind
+		err.Op, err.Message = n.kind, strings.TrimPrefix(err.Message, n.kind+": ")
 		bridge.Must(err)
 	}
-	return bridge.Wrap(made).(*gotorch.Tensor)
 }
 
 // ForwardAll calls a module of any inputs, as torch.nn has them: tensors, a tuple of tensors such as an LSTM's states as a
@@ -138,10 +144,7 @@ func (n *Native) forwardAll(inputs []any) []*gotorch.Tensor {
 	values, err := c.Forward(n.handle, f, 8)
 	runtime.KeepAlive(inputs)
 	runtime.KeepAlive(n)
-	if err != nil {
-		err.Op = n.kind
-		bridge.Must(err)
-	}
+	n.must(err)
 	return appendTensors(make([]*gotorch.Tensor, 0, 4), values)
 }
 

@@ -78,6 +78,15 @@ TEST_F(GpuDdp, OverNcclGivesTheBareModulesGradients) {
   expect_equivalence(*group, group);
 }
 
+TEST_F(GpuDdp, NamesWhatLiesWhereTheGroupExchangesNothing) {
+  const auto group = ProcessGroup::create(options_for(0, 1, "shm"), hash_store());
+  Net net = made();
+  const Error error = error_of([&] { DistributedDataParallel<Net> ddp(net, group); });
+  EXPECT_EQ(error.code(), ErrorCode::kInvalidArgument);
+  EXPECT_THAT(error.what(), ::testing::HasSubstr("parameter 'first.weight' is on cuda:0, whose tensors the group's backend "
+                                                 "'shm' does not exchange"));
+}
+
 TEST_F(GpuDdp, GoesOnInANewGroupAfterAnAbort) {
   for (int round = 0; round < 2; ++round) {
     ProcessGroupOptions options = options_for(0, 1, "nccl");

@@ -9,6 +9,7 @@
 #include "gpu/gpu.h"
 #include "tandem/comm_hook.h"
 #include "tandem/ddp.h"
+#include "tandem/optim.h"
 
 namespace tandem::testing {
 namespace {
@@ -61,9 +62,16 @@ struct NetImpl : torch::nn::Module {
 };
 TORCH_MODULE(Net);
 
-Net made() {
+// The first layer on the CPU, the second on the GPU.
+struct CutNetImpl : NetImpl {
+  at::Tensor forward(const at::Tensor& x) { return second(torch::tanh(first(x)).to(kGpu)); }
+};
+TORCH_MODULE(CutNet);
+
+template <typename Made = Net>
+Made made() {
   torch::NoGradGuard no_grad;
-  Net net;
+  Made net;
   int i = 0;
   for (auto& parameter : net->parameters()) {
     parameter.copy_(torch::linspace(-0.1, 0.1, parameter.numel()).view_as(parameter).roll(++i));
@@ -107,6 +115,41 @@ int hooks(const std::string& name) {
   group->all_gather(all, mine);
   say(all[0].equal(all[1]) ? "the same on both ranks" : "ranks differ");
   say("distance " + std::to_string((mine - theirs).abs().max().item<double>()));
+  return 0;
+}
+
+// A model whose layers lie on the CPU and on the GPU, under DistributedDataParallel, against the whole on the GPU.
+int layers(const std::string& backend) {
+  const auto group = group_on_gpu(backend);
+  Net alone = made();
+  CutNet net = made<CutNet>();
+  for (torch::nn::Module* one : {static_cast<torch::nn::Module*>(net.get()), static_cast<torch::nn::Module*>(alone.get())}) {
+    one->to(torch::kDouble);
+  }
+  net->first->to(torch::kCPU);
+  DataParallelOptions options;
+  options.bucket_cap_mb = 0.01;
+  DistributedDataParallel<CutNet> ddp(net, group, options);
+  const auto optimizer = optim::make_optimizer("Adam", net->parameters(), {{"lr", 0.01}});
+  const auto optimizer_alone = optim::make_optimizer("Adam", alone->parameters(), {{"lr", 0.01}});
+  const at::Tensor batch = torch::linspace(-1, 1, 64 * 20, torch::kDouble).view({64, 20});
+  for (int step = 0; step < 20; ++step) {
+    optimizer->zero_grad();
+    ddp.forward(batch.chunk(2)[group->rank()]).square().mean().backward();
+    optimizer->step();
+    optimizer_alone->zero_grad();
+    alone->forward(batch.to(kGpu)).square().mean().backward();
+    optimizer_alone->step();
+  }
+  bool placed = true;
+  double distance = 0;
+  for (std::size_t i = 0; i < net->parameters().size(); ++i) {
+    const at::Tensor mine = net->parameters()[i], theirs = alone->parameters()[i];
+    placed &= mine.device() == (i < 2 ? at::Device(at::kCPU) : kGpu) && mine.grad().device() == mine.device();
+    distance = std::max(distance, (mine.cpu() - theirs.cpu()).abs().max().item<double>());
+  }
+  say(placed ? "on their devices" : "elsewhere");
+  say(distance < 1e-9 ? "as on one device" : "distance " + std::to_string(distance));
   return 0;
 }
 
@@ -159,6 +202,7 @@ int run_child(int argc, char** argv) {
   load_cuda();
   if (arguments[0] == "collectives") return collectives();
   if (arguments[0] == "hooks") return hooks(arguments[1]);
+  if (arguments[0] == "layers") return layers(arguments[1]);
   if (arguments[0] == "close") return close_in_peace();
   return lose(arguments[0]);
 }
@@ -238,6 +282,16 @@ TEST_F(TwoRanks, AnAbortFreesWhileTheOtherIsStopped) {
   EXPECT_EQ(ranks_[0]->line(seconds(120)), "went on with 2.000000");
   EXPECT_EQ(ranks_[0]->wait(), 0);
   ranks_[1]->signal(SIGKILL);
+}
+
+TEST_F(TwoRanks, TrainLayersOnTheCpuAndTheGpu) {
+  for (const char* backend : {"gloo", "cpu:gloo,cuda:nccl"}) {
+    ranks_.clear();
+    start({"layers", backend});
+    expect_both("on their devices");
+    expect_both("as on one device");
+    expect_end();
+  }
 }
 
 TEST_F(TwoRanks, CloseInPeaceWhenTheyLike) {

@@ -90,7 +90,7 @@ struct DataParallelIteration {
 // What training has cost so far. Times are nanoseconds of the iterations that are kept, without the first two, in which
 // memory and buckets are made, where there are others: of each kind of time the mean of the middle half, so that what
 // disturbs the machine once does not count; 0: not measured. On GPUs only the first ten fields, measured by
-// c10d::Logger.
+// c10d::Logger; with parameters on several devices, or on accelerators other than CUDA's, the first four.
 struct DataParallelStatistics {
   std::int64_t iterations = 0;             // that exchanged gradients
   std::vector<std::int64_t> bucket_bytes;  // in the order of exchange
@@ -139,9 +139,9 @@ class TANDEM_API DataParallelReducer {
   // Parameters that require no gradient are only broadcast; a parameter or buffer given twice counts once. `names` name
   // the parameters in errors; empty: their numbers. `sparse_gradients` says which parameters get sparse gradients
   // (sparse embeddings); empty: none. Holds the tensors and the group. Blocks: all ranks construct it together.
-  // Errors: kInvalidArgument for no trainable parameter, naming a parameter that cannot be trained this way (the result
-  // of an operation, an inference tensor, one without data, of a sparse layout, or on another type of device than the
-  // first), or naming the first parameter or buffer that differs between ranks.
+  // They may lie on several devices (docs/model-parallel.md). Errors: kInvalidArgument for no trainable parameter, naming
+  // one that cannot be trained so (the result of an operation, an inference tensor, without data, sparse, or on a device
+  // that the group's backend does not take), or naming the first parameter or buffer that differs between ranks.
   DataParallelReducer(std::shared_ptr<ProcessGroup> group, std::vector<at::Tensor> parameters,
                       std::vector<std::string> names, std::vector<at::Tensor> buffers,
                       const DataParallelOptions& options = {}, std::vector<bool> sparse_gradients = {});

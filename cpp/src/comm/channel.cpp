@@ -13,6 +13,7 @@
 #include "comm/nccl/library.h"
 #include "comm/none_backend.h"
 #include "comm/shm/connect.h"
+#include "comm/staging.h"
 #include "comm/store/interruptible_store.h"
 #include "tandem/runtime.h"
 
@@ -118,6 +119,7 @@ Store Channel::own_store(const std::string& prefix) const {
 }
 
 bool Channel::serves(c10::DeviceType device) const {
+  if (goes_through_cpu(device)) device = c10::kCPU;
   const auto found =
       std::find_if(devices.begin(), devices.end(), [&](DeviceKind one) { return to_device_type(one) == device; });
   return found != devices.end();

@@ -406,7 +406,7 @@ Work ProcessGroup::batch_isend_irecv(const std::vector<Message>& messages) {
     check_rank_of(message.peer, sends ? "receiver" : "sender", name);
     if (message.peer == rank()) refuse(name, "rank " + std::to_string(message.peer) + " is this rank itself");
     if (message.tag < 0) refuse(name, "the tag is " + std::to_string(message.tag) + "; it must be 0 or more");
-    if (channel.kind == BackendKind::kGloo && !message.tensor.is_cpu()) {
+    if (channel.kind == BackendKind::kGloo && message.tensor.is_cuda()) {
       refuse(name, "backend gloo sends tensors on the CPU, this is " + describe(message.tensor));
     }
     if (!sends) received.push_back(message.tensor);

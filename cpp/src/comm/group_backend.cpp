@@ -2,6 +2,7 @@
 
 #include <c10/util/StringUtil.h>
 
+#include <algorithm>
 #include <map>
 #include <optional>
 #include <system_error>
@@ -12,6 +13,7 @@
 #include "comm/issue_turns.h"
 #include "comm/message_handle.h"
 #include "comm/runs_here.h"
+#include "comm/staging.h"
 #include "comm/traits_for_cpu.h"
 #include "tandem/process_group.h"
 
@@ -152,11 +154,17 @@ GroupBackend::WorkPtr GroupBackend::run_messages(const char* name, Tensors tenso
 }
 
 GroupBackend::WorkPtr GroupBackend::broadcast(Tensors& tensors, const c10d::BroadcastOptions& options) {
+  if (needs_staging(tensors)) {
+    return staged(tensors, [&](auto& copies) { return broadcast(copies, options); });
+  }
   return run({"broadcast", options.timeout}, tensors, static_cast<int>(options.rootRank),
              [&] { return with_root(options.rootRank, tensors); }, [&] { return inner_->broadcast(tensors, options); });
 }
 
 GroupBackend::WorkPtr GroupBackend::allreduce(Tensors& tensors, const c10d::AllreduceOptions& options) {
+  if (needs_staging(tensors)) {
+    return staged(tensors, [&](auto& copies) { return allreduce(copies, options); });
+  }
   c10d::AllreduceOptions native = options;
   std::function<void()> finish;
   if (options.reduceOp == c10d::ReduceOp::AVG && !traits_.averages) {
@@ -174,6 +182,9 @@ GroupBackend::WorkPtr GroupBackend::allreduce_sparse(Tensors& tensors, const c10
 
 GroupBackend::WorkPtr GroupBackend::allreduce_coalesced(Tensors& tensors,
                                                         const c10d::AllreduceCoalescedOptions& options) {
+  if (needs_staging(tensors)) {
+    return staged(tensors, [&](auto& copies) { return allreduce_coalesced(copies, options); });
+  }
   if (!traits_.completes || traits_.takes_lists) {
     return run({"all_reduce_coalesced", options.timeout}, tensors, -1,
                [&] { return with_op(options.reduceOp, tensors); },
@@ -186,6 +197,12 @@ GroupBackend::WorkPtr GroupBackend::allreduce_coalesced(Tensors& tensors,
 
 // Where the backend takes no lists, what a message consists of is copied, once in and once out.
 GroupBackend::WorkPtr GroupBackend::allreduce_many(const std::vector<Reduction>& reductions) {
+  if (std::ranges::any_of(reductions, [](const Reduction& one) { return needs_staging(one.tensor); })) {
+    Staging staging;
+    std::vector<Reduction> copies;
+    for (const Reduction& one : reductions) copies.push_back({staging.written(one.tensor), one.op});
+    return staging.work(allreduce_many(copies));
+  }
   struct Joined {
     at::Tensor buffer;
     c10d::ReduceOp op;
@@ -245,6 +262,9 @@ GroupBackend::WorkPtr GroupBackend::allreduce_many(const std::vector<Reduction>&
 }
 
 GroupBackend::WorkPtr GroupBackend::reduce(Tensors& tensors, const c10d::ReduceOptions& options) {
+  if (needs_staging(tensors)) {
+    return staged(tensors, [&](auto& copies) { return reduce(copies, options); });
+  }
   c10d::ReduceOptions native = options;
   std::function<void()> finish;
   if (options.reduceOp == c10d::ReduceOp::AVG && !traits_.averages) {
@@ -258,11 +278,17 @@ GroupBackend::WorkPtr GroupBackend::reduce(Tensors& tensors, const c10d::ReduceO
 
 GroupBackend::WorkPtr GroupBackend::allgather(std::vector<Tensors>& outputs, Tensors& inputs,
                                               const c10d::AllgatherOptions& options) {
+  if (needs_staging(inputs)) {
+    return staged(outputs, inputs, [&](auto& to, auto& from) { return allgather(to, from, options); });
+  }
   return run({"all_gather", options.timeout}, flattened(outputs), -1, [&] { return call_of(flattened(outputs)); },
              [&] { return inner_->allgather(outputs, inputs, options); });
 }
 
 GroupBackend::WorkPtr GroupBackend::allgather_uneven(Tensors outputs, const at::Tensor& input) {
+  if (needs_staging(input)) {
+    return staged(outputs, input, [&](auto& to, auto& from) { return allgather_uneven(to, from); });
+  }
   if (!traits_.completes || traits_.takes_lists) {
     std::vector<Tensors> lists = {outputs};
     Tensors inputs = {input};
@@ -287,6 +313,9 @@ GroupBackend::WorkPtr GroupBackend::allgather_uneven(Tensors outputs, const at::
 
 GroupBackend::WorkPtr GroupBackend::_allgather_base(at::Tensor& output, at::Tensor& input,
                                                     const c10d::AllgatherOptions& options) {
+  if (needs_staging(input)) {
+    return staged(output, input, [&](auto& to, auto& from) { return _allgather_base(to, from, options); });
+  }
   return run({"all_gather_into_tensor", options.timeout}, {output}, -1, [&] { return call_of({input}); },
              [&] { return inner_->_allgather_base(output, input, options); });
 }
@@ -305,6 +334,9 @@ GroupBackend::WorkPtr GroupBackend::allgather_into_tensor_coalesced(Tensors& out
 
 GroupBackend::WorkPtr GroupBackend::gather(std::vector<Tensors>& outputs, Tensors& inputs,
                                            const c10d::GatherOptions& options) {
+  if (needs_staging(inputs)) {
+    return staged(outputs, inputs, [&](auto& to, auto& from) { return gather(to, from, options); });
+  }
   return run({"gather", options.timeout}, flattened(outputs), static_cast<int>(options.rootRank),
              [&] { return with_root(options.rootRank, inputs); },
              [&] { return inner_->gather(outputs, inputs, options); });
@@ -312,6 +344,9 @@ GroupBackend::WorkPtr GroupBackend::gather(std::vector<Tensors>& outputs, Tensor
 
 GroupBackend::WorkPtr GroupBackend::scatter(Tensors& outputs, std::vector<Tensors>& inputs,
                                             const c10d::ScatterOptions& options) {
+  if (needs_staging(outputs)) {
+    return staged(outputs, inputs, [&](auto& to, auto& from) { return scatter(to, from, options); });
+  }
   return run({"scatter", options.timeout}, outputs, static_cast<int>(options.rootRank),
              [&] { return with_root(options.rootRank, outputs); },
              [&] { return inner_->scatter(outputs, inputs, options); });
@@ -344,6 +379,9 @@ GroupBackend::WorkPtr GroupBackend::compose_reduce_scatter(const char* name, con
 
 GroupBackend::WorkPtr GroupBackend::reduce_scatter(Tensors& outputs, std::vector<Tensors>& inputs,
                                                    const c10d::ReduceScatterOptions& options) {
+  if (needs_staging(outputs)) {
+    return staged(outputs, inputs, [&](auto& to, auto& from) { return reduce_scatter(to, from, options); });
+  }
   if (!traits_.reduces_scattered) {
     return compose_reduce_scatter("reduce_scatter", inputs.at(0), outputs.at(0), options.reduceOp);
   }
@@ -354,6 +392,9 @@ GroupBackend::WorkPtr GroupBackend::reduce_scatter(Tensors& outputs, std::vector
 
 GroupBackend::WorkPtr GroupBackend::_reduce_scatter_base(at::Tensor& output, at::Tensor& input,
                                                          const c10d::ReduceScatterOptions& options) {
+  if (needs_staging(input)) {
+    return staged(output, input, [&](auto& to, auto& from) { return _reduce_scatter_base(to, from, options); });
+  }
   if (!traits_.reduces_scattered) {
     return compose_reduce_scatter("reduce_scatter_tensor", {input}, output, options.reduceOp);
   }
@@ -373,6 +414,10 @@ GroupBackend::WorkPtr GroupBackend::alltoall_base(at::Tensor& output, at::Tensor
                                                   std::vector<int64_t>& output_splits,
                                                   std::vector<int64_t>& input_splits,
                                                   const c10d::AllToAllOptions& options) {
+  if (needs_staging(input)) {
+    return staged(output, input,
+                  [&](auto& to, auto& from) { return alltoall_base(to, from, output_splits, input_splits, options); });
+  }
   // With splits each rank's shapes are its own.
   const auto call = [&] {
     return input_splits.empty() && output_splits.empty() ? call_of({input})
@@ -383,6 +428,9 @@ GroupBackend::WorkPtr GroupBackend::alltoall_base(at::Tensor& output, at::Tensor
 }
 
 GroupBackend::WorkPtr GroupBackend::alltoall(Tensors& outputs, Tensors& inputs, const c10d::AllToAllOptions& options) {
+  if (needs_staging(outputs)) {
+    return staged(outputs, inputs, [&](auto& to, auto& from) { return alltoall(to, from, options); });
+  }
   const auto call = [&] { return c10::str(" of ", inputs.at(0).scalar_type()); };
   if (!traits_.completes || traits_.takes_lists) {
     return run({"all_to_all", options.timeout}, outputs, -1, call,
@@ -414,21 +462,37 @@ GroupBackend::WorkPtr GroupBackend::alltoall(Tensors& outputs, Tensors& inputs, 
 }
 
 GroupBackend::WorkPtr GroupBackend::send(Tensors& tensors, int to, int tag) {
+  if (needs_staging(tensors)) {
+    Tensors copies = Staging::read(tensors);
+    return send(copies, to, tag);
+  }
   return run_messages("send", tensors, to,
                       [&] { return GuardedWork::Inner{inner_->send(tensors, to, tag)}; });
 }
 
 GroupBackend::WorkPtr GroupBackend::recv(Tensors& tensors, int from, int tag) {
+  if (needs_staging(tensors)) {
+    return staged(tensors, [&](auto& copies) { return recv(copies, from, tag); });
+  }
   return run_messages("recv", tensors, from,
                       [&] { return GuardedWork::Inner{inner_->recv(tensors, from, tag)}; });
 }
 
 GroupBackend::WorkPtr GroupBackend::recvAnysource(Tensors& tensors, int tag) {
+  if (needs_staging(tensors)) {
+    return staged(tensors, [&](auto& copies) { return recvAnysource(copies, tag); });
+  }
   return run_messages("recv", tensors, -1,
                       [&] { return GuardedWork::Inner{inner_->recvAnysource(tensors, tag)}; });
 }
 
 GroupBackend::WorkPtr GroupBackend::exchange(const std::vector<Message>& messages) {
+  if (std::ranges::any_of(messages, [](const Message& one) { return needs_staging(one.tensor); })) {
+    Staging staging;
+    std::vector<Message> copies = messages;
+    for (Message& one : copies) one.tensor = one.is_send ? Staging::read(one.tensor) : staging.written(one.tensor);
+    return staging.work(exchange(copies));
+  }
   Tensors tensors;
   for (const Message& message : messages) tensors.push_back(message.tensor);
   return run_messages("batch_isend_irecv", tensors, -1, [&] {

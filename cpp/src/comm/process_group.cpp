@@ -118,6 +118,9 @@ std::shared_ptr<ProcessGroup> GroupMaker::make(const ProcessGroupOptions& option
     for (const DeviceKind device : channel->devices) {
       parts->native->setBackend(to_device_type(device), channel->type, channel->backend);
     }
+    if (channel->serves(c10::kPrivateUse1)) {
+      parts->native->setBackend(c10::kPrivateUse1, channel->type, channel->backend);
+    }
   }
   return std::shared_ptr<ProcessGroup>(new ProcessGroup(std::move(parts)));
 }

@@ -99,19 +99,24 @@ DataParallelReducer::DataParallelReducer(std::shared_ptr<ProcessGroup> group, st
                     " parameters, none of which requires a gradient: there is nothing to train; a module without " +
                     "trainable parameters needs no DistributedDataParallel");
   }
+  std::vector<at::Tensor> all = parts.parameters;
+  if (options.broadcast_buffers) {
+    all.insert(all.end(), parts.buffers.begin(), parts.buffers.end());
+    for (std::size_t i = 0; i < parts.buffers.size(); ++i) labels.push_back("buffer " + std::to_string(i));
+  }
+  check_devices(*parts.group, all, labels);
   if (options.init_sync) {
-    std::vector<at::Tensor> all = parts.parameters;
-    if (options.broadcast_buffers) {
-      all.insert(all.end(), parts.buffers.begin(), parts.buffers.end());
-      for (std::size_t i = 0; i < parts.buffers.size(); ++i) labels.push_back("buffer " + std::to_string(i));
-    }
     verify_same_on_all_ranks(*parts.group, all, labels);
     parts.broadcast(all, 0);
   }
 
+  for (const at::Tensor& parameter : parts.trained) {
+    parts.devices.push_back(parameter.device());
+    parts.is_multi_device |= parameter.device() != parts.device();
+  }
   arguments.parameters = parts.trained;
   arguments.sparse_gradients = parts.sparse_gradients;
-  if (parts.device().is_cpu()) {
+  if (parts.device().is_cpu() && !parts.is_multi_device) {
     // Outputs that a program keeps hold the timer, which is not to hold the group.
     parts.timer = std::make_shared<StepTimer>([weak = std::weak_ptr<ProcessGroup>(parts.group)] {
       if (const auto group = weak.lock()) group->barrier();

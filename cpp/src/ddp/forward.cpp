@@ -88,6 +88,14 @@ void DataParallelReducer::Parts::check_before_forward() {
                     "not exchange it; make a new DistributedDataParallel after requires_grad has changed, or name the "
                     "parameter in parameters_to_ignore");
   }
+  for (std::size_t i = 0; i < trained.size(); ++i) {
+    if (trained[i].device() == devices[i]) continue;
+    throw Error(ErrorCode::kInvalidArgument,
+                called(trained_names[i]) + " is on " + trained[i].device().str() + " now, but was on " +
+                    devices[i].str() +
+                    " when DistributedDataParallel was made, whose buckets stay there; move modules before, or make a new "
+                    "DistributedDataParallel");
+  }
   if (first_of_static && bypassed) {
     throw Error(ErrorCode::kInvalidArgument,
                 "with static_graph, the first backward came to parameters without coming from what forward returned, "
@@ -134,7 +142,7 @@ void DataParallelReducer::prepare_forward(bool training, std::int64_t samples) {
   if (grad && parts.require_backward_sync) {
     // A static graph's first iteration lasts until its backward, however many forwards come before.
     if (!parts.first_of_static || !std::exchange(parts.static_prepared, true)) {
-      parts.logger->set_runtime_stats_and_log();
+      if (!parts.is_multi_device) parts.logger->set_runtime_stats_and_log();  // it would warn that it cannot
       parts.reducer->prepare_for_forward();
     }
     parts.bypassed = false;

@@ -42,17 +42,11 @@ ParameterList check_parameters(ParameterList given, const std::vector<std::strin
 
   ParameterList kept;
   std::unordered_set<const c10::TensorImpl*> seen;
-  const at::Tensor* first = nullptr;
   for (std::size_t i = 0; i < count; ++i) {
     const at::Tensor& parameter = given.tensors[i];
     const std::string& name = given.names[i];
     if (std::find(ignored.begin(), ignored.end(), name) != ignored.end()) continue;
     check(parameter, name);
-    if (!first) first = &parameter;
-    if (parameter.device().type() != first->device().type()) {
-      invalid(called(name) + " is on " + parameter.device().str() + ", but " + called(given.names[0]) + " on " +
-              first->device().str() + "; a module's parameters must be on one type of device");
-    }
     if (!seen.insert(parameter.unsafeGetTensorImpl()).second) continue;
     kept.tensors.push_back(parameter);
     kept.names.push_back(name);

@@ -40,9 +40,11 @@ struct DataParallelReducer::Parts {
   std::vector<std::string> trained_names;
   std::unordered_map<const at::TensorImpl*, std::size_t> numbers;  // of the trained ones
   std::vector<bool> sparse_gradients;  // of the trained ones
+  std::vector<at::Device> devices;     // that the trained ones were on
+  bool is_multi_device = false;
   std::shared_ptr<c10d::Reducer> reducer;
   std::shared_ptr<c10d::Logger> logger;
-  std::shared_ptr<StepTimer> timer;  // null on GPUs, whose times the logger takes
+  std::shared_ptr<StepTimer> timer;  // null unless all is on the CPU: the logger takes GPUs' times
   std::shared_ptr<Pass> pass = std::make_shared<Pass>();
   std::unique_ptr<LoweredParameters> lowered;
   AccumulationHooks watches;  // that refuse what the reducer would do wrong

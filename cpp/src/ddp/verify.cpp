@@ -15,6 +15,20 @@ std::string order_of_elements(const at::Tensor& tensor) {
   return c10::str("strides ", tensor.strides());
 }
 
+// Which of a module's devices a tensor is on: gradients of one device travel together. Ranks number their devices as
+// they like, so that only the type counts, and which of that type comes first.
+std::string place_of(const at::Tensor& tensor, std::vector<at::Device>& seen) {
+  const at::Device device = tensor.device();
+  if (device.is_cpu()) return "";
+  const auto same_type = [&](const at::Device& one) { return one.type() == device.type(); };
+  const auto found = std::find(seen.begin(), seen.end(), device);
+  const auto number = std::count_if(seen.begin(), found, same_type);
+  if (found == seen.end()) seen.push_back(device);
+  std::string text = " on " + c10::DeviceTypeName(device.type(), /*lower_case=*/true);
+  if (number > 0) text += " device " + std::to_string(number + 1) + " of the module's";
+  return text;
+}
+
 // What must agree, and what only helps to name it, a line each.
 struct Description {
   std::string shapes;
@@ -23,6 +37,7 @@ struct Description {
 
 Description describe(const std::vector<at::Tensor>& tensors, const std::vector<std::string>& labels) {
   Description result;
+  std::vector<at::Device> devices;
   for (std::size_t i = 0; i < tensors.size(); ++i) {
     std::string shape = c10::str(tensors[i].scalar_type(), tensors[i].sizes());
     if (tensors[i].requires_grad()) {
@@ -32,6 +47,7 @@ Description describe(const std::vector<at::Tensor>& tensors, const std::vector<s
     } else {
       shape += " without gradient";
     }
+    shape += place_of(tensors[i], devices);
     result.shapes += shape + "\n";
     result.lines += labels[i] + "\t" + shape + "\n";
   }
@@ -89,7 +105,24 @@ std::string shape_of(const std::string& line) {
                   label_of(longer[std::min(first.size(), other.size())]) + "; build the same module on every rank");
 }
 
+bool takes(const ProcessGroup& group, c10::DeviceType device) {
+  return std::ranges::any_of(group.native()->getDeviceTypes(),
+                             [&](const at::Device& one) { return one.type() == device; });
+}
+
 }  // namespace
+
+void check_devices(const ProcessGroup& group, const std::vector<at::Tensor>& tensors,
+                   const std::vector<std::string>& labels) {
+  for (std::size_t i = 0; i < tensors.size(); ++i) {
+    const at::Device device = tensors[i].device();
+    if (takes(group, device.type())) continue;
+    throw Error(ErrorCode::kInvalidArgument,
+                labels[i] + " is on " + device.str() + ", whose tensors the group's backend '" + group.backend() +
+                    "' does not exchange; make the group with one that does, such as gloo, or with one for each type of "
+                    "device, such as cpu:shm,cuda:nccl");
+  }
+}
 
 void verify_same_on_all_ranks(ProcessGroup& group, const std::vector<at::Tensor>& tensors,
                               const std::vector<std::string>& labels) {
@@ -98,7 +131,8 @@ void verify_same_on_all_ranks(ProcessGroup& group, const std::vector<at::Tensor>
   const auto place = at::TensorOptions(at::kLong);
   at::Tensor summary =
       at::tensor({static_cast<std::int64_t>(fnv1a(mine.shapes)), static_cast<std::int64_t>(mine.lines.size())}, place);
-  summary = summary.to(tensors.front().device());
+  // Ranks may have parameters on different devices.
+  if (!takes(group, c10::kCPU)) summary = summary.to(tensors.front().device());
   std::vector<at::Tensor> all;
   for (int rank = 0; rank < group.size(); ++rank) all.push_back(at::empty_like(summary));
   group.all_gather(all, summary);

@@ -1,4 +1,4 @@
-// Whether all ranks train the same model.
+// Whether all ranks train the same model, and can.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -10,8 +10,13 @@ namespace tandem {
 
 class ProcessGroup;
 
-// Compares dtypes, shapes and order of `tensors` over all ranks. Every rank throws the same Error (kInvalidArgument),
-// naming the first that differs, or none does. `labels` name the tensors ("parameter 'fc1.weight'"). Blocks.
+// The group must exchange tensors of each device. Errors: kInvalidArgument naming the first that it does not take.
+void check_devices(const ProcessGroup& group, const std::vector<at::Tensor>& tensors,
+                   const std::vector<std::string>& labels);
+
+// Compares dtypes, shapes, order and types of devices of `tensors` over all ranks. Every rank throws the same Error
+// (kInvalidArgument), naming the first that differs, or none does. `labels` name the tensors ("parameter 'fc1.weight'").
+// Blocks.
 void verify_same_on_all_ranks(ProcessGroup& group, const std::vector<at::Tensor>& tensors,
                               const std::vector<std::string>& labels);
 

@@ -235,7 +235,10 @@ enum {
 };
 
 typedef int32_t tdm_device_type;
-enum { TDM_DEVICE_CPU = 0, TDM_DEVICE_CUDA = 1, TDM_DEVICE_META = 14 };
+enum {
+  TDM_DEVICE_CPU = 0, TDM_DEVICE_CUDA = 1, TDM_DEVICE_META = 14,
+  TDM_DEVICE_PRIVATE_USE_1 = 20 /* an accelerator that is not LibTorch's own, but of a library: tdm_load_library() */
+};
 
 typedef struct tdm_device {
   tdm_device_type type;
@@ -1461,7 +1464,7 @@ TDM_API void tdm_ddp_options_init(tdm_ddp_options* made, size_t struct_size);
  * the parameters in errors; NULL: their numbers. Holds the tensors and the group. Blocks. All ranks give the same
  * shapes in the same order: else TDM_ERROR_INVALID_ARGUMENT names the first that differs, as it names a parameter that
  * cannot be trained (the result of an operation, an inference tensor, a sparse one, one without data). Parameters may be
- * on several devices of one type. Source: torch.nn.parallel.DistributedDataParallel. Free with tdm_ddp_free(). */
+ * on several devices, also of several types. Source: torch.nn.parallel.DistributedDataParallel. Free with tdm_ddp_free(). */
 TDM_API TDM_BLOCKS tdm_error* tdm_ddp_create(tdm_process_group* group, tdm_tensor* const* parameters,
                                              TDM_NULLABLE const char* const* names, size_t parameter_count,
                                              tdm_tensor* const* buffers, size_t buffer_count,

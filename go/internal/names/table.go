@@ -9,6 +9,7 @@ var table = map[string]string{
 	"TDM_DEVICE_CPU":                                "CPU",
 	"TDM_DEVICE_CUDA":                               "CUDA",
 	"TDM_DEVICE_META":                               "MetaDevice",
+	"TDM_DEVICE_PRIVATE_USE_1":                      "PrivateUse1Device",
 	"TDM_DTYPE":                                     "DType",
 	"TDM_DTYPE_BFLOAT16":                            "BFloat16",
 	"TDM_DTYPE_FLOAT16":                             "Float16",

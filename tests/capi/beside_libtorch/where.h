@@ -9,7 +9,7 @@
 #include <optional>
 #include <thread>
 
-#include "cpp/data/fake_device.h"
+#include "support/fake_device/fake_device.h"
 
 namespace where {
 

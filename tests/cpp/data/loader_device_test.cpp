@@ -9,7 +9,7 @@
 #include <thread>
 
 #include "cpp/data/expect_error.h"
-#include "cpp/data/fake_device.h"
+#include "support/fake_device/fake_device.h"
 #include "tandem/batch_transform.h"
 #include "tandem/dynamic_loader.h"
 #include "tandem/loader.h"
@@ -310,7 +310,7 @@ TEST_F(LoaderDevice, AnEpochCanBeLeftWithCopiesUnderWay) {
 
 TEST_F(LoaderDevice, DevicesThatAreNotThereAreRefused) {
   const auto make = [](at::Device device) { DataLoader(pictures(), options_of(1, 1, device)); };
-  EXPECT_ERROR(make(fake::device(2)), ErrorCode::kOutOfRange, "device fake:2", "2 of its kind", "from 0");
+  EXPECT_ERROR(make(fake::device(fake::kDevices)), ErrorCode::kOutOfRange, "device fake:4", "4 of its kind", "from 0");
   EXPECT_ERROR(make(at::Device(at::kCUDA, 3)), ErrorCode::kUnsupported, "device cuda:3 needs a GPU");
   EXPECT_ERROR(make(at::Device(at::kMeta)), ErrorCode::kInvalidArgument, "device meta");
   DynamicLoaderOptions options;

@@ -5,7 +5,7 @@
 #include <torch/torch.h>
 
 #include "comm/device_future.h"
-#include "cpp/data/fake_device.h"
+#include "support/fake_device/fake_device.h"
 #include "ddp/hook_runner.h"
 
 namespace tandem::testing {

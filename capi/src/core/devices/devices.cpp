@@ -25,6 +25,9 @@ struct Nothing final : tdm_mode {};
 void require_gpu_or_cpu(tdm_device_type type, const char* argument) {
   if (type == TDM_DEVICE_META)
     invalid(std::string("argument '") + argument + "' is the meta device, which computes nothing");
+  if (type == TDM_DEVICE_PRIVATE_USE_1) {
+    invalid(std::string("argument '") + argument + "' is no GPU; current devices, streams and memory are those of GPUs");
+  }
   to_device({type, -1}, argument);
 }
 

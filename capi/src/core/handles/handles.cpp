@@ -1,5 +1,6 @@
 #include "core/handles/handles.h"
 
+#include <c10/core/impl/DeviceGuardImplInterface.h>
 #include <sched.h>
 
 #include <limits>
@@ -238,25 +239,46 @@ at::DeviceIndex to_device_index(tdm_device device, const char* argument) {
   return static_cast<at::DeviceIndex>(device.index);
 }
 
+namespace {
+
+// LibTorch itself ends in an internal error, or in memory that is not there.
+void require_accelerator(at::DeviceIndex index, const char* argument) {
+  const std::string name = std::string("argument '") + argument + "'";
+  if (!c10::impl::hasDeviceGuardImpl(c10::kPrivateUse1)) {
+    throw Error(ErrorCode::kUnsupported, name + " is a device of type TDM_DEVICE_PRIVATE_USE_1, of which this process has "
+                                                "none; load its library first (tdm_load_library)");
+  }
+  const auto count = c10::impl::getDeviceGuardImpl(c10::kPrivateUse1)->deviceCount();
+  if (index < count) return;
+  throw Error(ErrorCode::kOutOfRange, name + " is " + at::Device(c10::kPrivateUse1, index).str() +
+                                          ", but there are " + std::to_string(count) + " of them, counted from 0");
+}
+
+}  // namespace
+
 at::Device to_device(tdm_device device, const char* argument) {
   static_assert(static_cast<int>(at::DeviceType::CUDA) == TDM_DEVICE_CUDA &&
-                static_cast<int>(at::DeviceType::Meta) == TDM_DEVICE_META);
+                static_cast<int>(at::DeviceType::Meta) == TDM_DEVICE_META &&
+                static_cast<int>(at::DeviceType::PrivateUse1) == TDM_DEVICE_PRIVATE_USE_1);
   switch (device.type) {
     case TDM_DEVICE_CUDA:
       require_cuda(std::string("argument '") + argument + "' (cuda)");
+      break;
+    case TDM_DEVICE_PRIVATE_USE_1:
+      require_accelerator(to_device_index(device, argument), argument);
       break;
     case TDM_DEVICE_CPU:
     case TDM_DEVICE_META:
       break;
     default:
       invalid(std::string("argument '") + argument + "' has device type " + std::to_string(device.type) +
-              "; TDM_DEVICE_CPU, TDM_DEVICE_CUDA and TDM_DEVICE_META exist");
+              "; TDM_DEVICE_CPU, TDM_DEVICE_CUDA, TDM_DEVICE_META and TDM_DEVICE_PRIVATE_USE_1 exist");
   }
   return {static_cast<at::DeviceType>(device.type), to_device_index(device, argument)};
 }
 
 tdm_device from_device(at::Device device) {
-  const bool known = device.is_cpu() || device.is_cuda() || device.is_meta();
+  const bool known = device.is_cpu() || device.is_cuda() || device.is_meta() || device.is_privateuseone();
   return {known ? static_cast<tdm_device_type>(device.type()) : -1, device.index()};
 }
 

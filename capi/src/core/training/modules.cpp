@@ -4,6 +4,7 @@
 #include "core/call/named_options.h"
 #include "core/operators/intra_op.h"
 #include "core/operators/on_cpu.h"
+#include "core/training/device_mismatch.h"
 #include "core/training/module_handle.h"
 #include "tandem/batch_norm.h"
 #include "tandem/generate.h"
@@ -75,7 +76,14 @@ tdm_error* tdm_module_forward(tdm_module* module, const tdm_value* arguments, st
         }
         std::vector<at::IValue> given;
         run_large([&] { return forward_is_on_cpu(module->module->get(), values); },
-                  [&] { given = module->module->forward(values); });
+                  [&] {
+                    try {
+                      given = module->module->forward(values);
+                    } catch (const c10::Error& error) {
+                      explain_devices(*module->module, values, error);
+                      throw;
+                    }
+                  });
         if (given.size() > *result_count) {
           invalid("gives " + std::to_string(given.size()) + " results, but there is room for " +
                   std::to_string(*result_count));

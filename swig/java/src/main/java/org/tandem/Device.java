@@ -10,7 +10,9 @@ public record Device(Type type, int index) {
   public enum Type {
     CPU(0),
     CUDA(1),
-    META(14);
+    META(14),
+    /** An accelerator that is not LibTorch's own, but of a library that the process has loaded. */
+    PRIVATE_USE_1(20);
 
     private final int number;
 
@@ -21,6 +23,11 @@ public record Device(Type type, int index) {
     public int number() {
       return number;
     }
+
+    /** As PyTorch writes it. */
+    String text() {
+      return this == PRIVATE_USE_1 ? "privateuseone" : name().toLowerCase(java.util.Locale.ROOT);
+    }
   }
 
   public static final Device CPU = new Device(Type.CPU, -1);
@@ -29,12 +36,12 @@ public record Device(Type type, int index) {
     return new Device(Type.CUDA, index);
   }
 
-  /** "cpu", "cuda", "cuda:1", "meta". */
+  /** "cpu", "cuda", "cuda:1", "meta", "privateuseone:0". */
   public static Device parse(String text) {
     int colon = text.indexOf(':');
     String name = colon < 0 ? text : text.substring(0, colon);
     for (Type type : Type.values()) {
-      if (type.name().equalsIgnoreCase(name)) {
+      if (type.text().equalsIgnoreCase(name)) {
         try {
           return new Device(type, colon < 0 ? -1 : Integer.parseUnsignedInt(text.substring(colon + 1)));
         } catch (NumberFormatException unreadable) {
@@ -58,6 +65,6 @@ public record Device(Type type, int index) {
 
   @Override
   public String toString() {
-    return type.name().toLowerCase(java.util.Locale.ROOT) + (index < 0 ? "" : ":" + index);
+    return type.text() + (index < 0 ? "" : ":" + index);
   }
 }

@@ -1,4 +1,4 @@
-#include "cpp/data/fake_device.h"
+#include "support/fake_device/fake_device.h"
 
 #include <ATen/ATen.h>
 #include <ATen/EmptyTensor.h>
@@ -251,31 +251,47 @@ at::Tensor empty(at::IntArrayRef sizes, std::optional<at::ScalarType> dtype, std
                                    dtype.value_or(at::kFloat), format);
 }
 
-// Between the host and a device, on the device's current stream. As CUDA has it, memory that is not pinned is read at
-// once.
+// The same elements as a tensor of the CPU, with nothing queued before them.
+at::Tensor host_view(const at::Tensor& tensor) {
+  if (tensor.is_cpu()) return tensor;
+  run_until(end_of(current(tensor.device().index())));
+  at::Tensor view = at::from_blob(const_cast<void*>(tensor.const_data_ptr()), tensor.sizes(), tensor.strides(),
+                                  tensor.options().device(at::kCPU));
+  view._set_conj(tensor.is_conj());
+  view._set_neg(tensor.is_neg());
+  return view;
+}
+
+bool are_bytes_alike(const at::Tensor& a, const at::Tensor& b) {
+  return a.sizes() == b.sizes() && a.strides() == b.strides() && a.scalar_type() == b.scalar_type() &&
+         a.is_non_overlapping_and_dense() && a.is_conj() == b.is_conj() && a.is_neg() == b.is_neg();
+}
+
+// Between the host and a device, on the device's current stream. As CUDA has it, memory that is not pinned is read and
+// written at once. What is more than a copy of bytes, or stays on devices, is done when it returns.
 at::Tensor copy_from(const at::Tensor& source, const at::Tensor& to, bool non_blocking) {
   State& all = state();
   const std::lock_guard<std::recursive_mutex> lock(all.mutex);
+  if (to.numel() == 0) return to;
   const bool comes = source.is_cpu();
-  const at::Tensor from = source.strides() == to.strides() ? source : source.contiguous();
-  TORCH_CHECK(comes != to.is_cpu() && from.strides() == to.strides() && from.scalar_type() == to.scalar_type() &&
-                  from.is_non_overlapping_and_dense(),
-              "the fake device does not copy that");
-  const Place place = current((comes ? to : from).device().index());
+  if (comes == to.is_cpu() || !are_bytes_alike(source, to)) {
+    const at::AutoDispatchBelowADInplaceOrView below;
+    host_view(to).copy_(host_view(source));
+    return to;
+  }
+  const Place place = current((comes ? to : source).device().index());
   void* written = to.mutable_data_ptr();
-  const void* read = from.const_data_ptr();
-  const std::size_t bytes = from.nbytes();
-  if (comes && bytes > 0 && !is_pinned(read)) {
+  const void* read = source.const_data_ptr();
+  const std::size_t bytes = source.nbytes();
+  if (comes && !is_pinned(read)) {
     ++all.memory.unpinned_copies;
     auto staged =
         std::make_shared<std::vector<char>>(static_cast<const char*>(read), static_cast<const char*>(read) + bytes);
     queue(place, [written, staged] { std::memcpy(written, staged->data(), staged->size()); });
   } else {
-    queue(place, [written, read, bytes] {
-      if (bytes > 0) std::memcpy(written, read, bytes);
-    });
+    queue(place, [written, read, bytes] { std::memcpy(written, read, bytes); });
   }
-  if (!non_blocking) run_until(end_of(place));
+  if (!non_blocking || (!comes && !is_pinned(written))) run_until(end_of(place));
   return to;
 }
 
@@ -298,6 +314,11 @@ void install() {
 
 at::Device device(c10::DeviceIndex index) {
   return {kType, index};
+}
+
+void synchronize(const at::Tensor& tensor) {
+  const std::lock_guard<std::recursive_mutex> lock(state().mutex);
+  run_until(end_of(current(tensor.device().index())));
 }
 
 void run() {

@@ -1,6 +1,7 @@
 // An accelerator for LibTorch that is none: its memory is the host's, and its streams work as late as they may. What is
 // queued runs when somebody waits for it, so whoever forgets to wait, or gives memory up too early, reads other bytes,
-// each time.
+// each time. Operators compute on the CPU (operators.cpp) and refuse, as a GPU's do, tensors that are not all on one
+// device; LSTM and GRU it does not have. Freed memory is never given back: for small models.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -12,9 +13,11 @@ namespace tandem::testing::fake_device {
 
 // Makes it LibTorch's accelerator, of this process and for good; once.
 void install();
-inline constexpr c10::DeviceIndex kDevices = 2;
+inline constexpr c10::DeviceIndex kDevices = 4;
 at::Device device(c10::DeviceIndex index = -1);
 
+// Waits for its device's current stream.
+void synchronize(const at::Tensor& tensor);
 // Runs all that is queued on all streams, default ones last.
 void run();
 // Tasks that have run.
