@@ -30,6 +30,8 @@ var children = testmain.Children{
 	"alone":               func() { dist.Run(aloneChild) },
 	"place":               placeChild,
 	"pipeline":            func() { dist.Main(pipelineChild) },
+	"pipeline split":      func() { dist.Main(pipelineSplitChild) },
+	"device mesh":         func() { dist.Main(deviceMeshChild) },
 	"pipeline fails":      func() { dist.Main(pipelineFailsChild) },
 	"pipeline refused":    func() { dist.Main(pipelineRefusedChild) },
 	"success":             func() { dist.Main(func(context.Context) error { return nil }) },
