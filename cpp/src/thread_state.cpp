@@ -141,7 +141,8 @@ const char* kind_name(Kind kind) {
                                                 "lr_scheduler",
                                                 "averaged_parameters",
                                                 "elastic",
-                                                "pipeline"};
+                                                "pipeline",
+                                                "device_mesh"};
   return names[static_cast<int>(kind)];
 }
 

@@ -49,8 +49,9 @@ enum class Kind : int {
   kAveragedParameters,
   kElastic,
   kPipeline,
+  kDeviceMesh,
 };
-inline constexpr int kKindCount = 32;
+inline constexpr int kKindCount = 33;
 const char* kind_name(Kind kind);
 
 struct alignas(64) ThreadState {

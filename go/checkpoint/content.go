@@ -33,7 +33,11 @@ func (f *Folder) content(state State) (*content, error) { return contentOf(state
 func contentOf(state State, rngName string) (*content, error) {
 	made := &content{}
 	all := values{}
-	err := gotorch.Try(func() {
+	err := state.check()
+	if err != nil {
+		return nil, err
+	}
+	err = gotorch.Try(func() {
 		for _, section := range slices.Sorted(maps.Keys(state.Tensors)) {
 			made.add(section, false, state.Tensors[section])
 		}
@@ -51,7 +55,9 @@ func contentOf(state State, rngName string) (*content, error) {
 			all.Scheduler = state.Scheduler.State()
 		}
 	})
-	if err == nil && state.Optimizer != nil {
+	if err == nil && state.Pipeline != nil {
+		err = made.addPipeline(state)
+	} else if err == nil && state.Optimizer != nil {
 		var remembered map[string]*gotorch.Tensor
 		if remembered, err = state.Optimizer.State(); err == nil {
 			err = gotorch.Try(func() { made.add(optimizerSection, state.OptimizerIsSpread, remembered) })

@@ -79,8 +79,8 @@ func invalidStep(step int, method string) error {
 
 // selection is what the state needs of a checkpoint's files.
 func (state *State) selection(step int64) c.CheckpointSelection {
-	selection := c.CheckpointSelection{Step: step}
-	for section, wanted := range map[string]bool{modelSection: state.Model != nil, optimizerSection: state.Optimizer != nil,
+	selection := c.CheckpointSelection{Step: step, Prefixes: state.prefixes()}
+	for section, wanted := range map[string]bool{modelSection: state.Model != nil || state.Pipeline != nil, optimizerSection: state.Optimizer != nil,
 		averagesSection: state.Averages != nil, rngSection: state.RNG} {
 		if !wanted {
 			selection.Without = append(selection.Without, section)
@@ -165,6 +165,14 @@ func fill(state *State, sections map[string]map[string]*gotorch.Tensor, text, rn
 		}
 		return nil, missing("no section " + name)
 	}
+	if err := state.check(); err != nil {
+		return err
+	}
+	if state.Pipeline != nil {
+		if err := fillPipeline(state, sections); err != nil {
+			return err
+		}
+	}
 	if state.Model != nil {
 		tensors, err := section(modelSection)
 		if err == nil {
@@ -174,8 +182,12 @@ func fill(state *State, sections map[string]map[string]*gotorch.Tensor, text, rn
 			return err
 		}
 	}
-	if state.Optimizer != nil { // before its first step there is none
-		if err := state.Optimizer.LoadState(sections[optimizerSection]); err != nil {
+	if state.Optimizer != nil && state.Pipeline == nil { // before its first step there is none
+		remembered := sections[optimizerSection]
+		if state.Model != nil { // a pipeline's is by names
+			remembered = numbered(remembered, nn.NamedParameters(state.Model), state.Optimizer)
+		}
+		if err := state.Optimizer.LoadState(remembered); err != nil {
 			return err
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"runtime"
 
 	"tandem.example/gotorch"
+	"tandem.example/gotorch/dist"
 	"tandem.example/gotorch/internal/c"
 	"tandem.example/gotorch/nn"
 	"tandem.example/gotorch/optim"
@@ -15,8 +16,13 @@ import (
 type State struct {
 	Model     nn.Module        // parameters and buffers, by Python's names
 	Optimizer *optim.Optimizer // what it remembers; not its settings, which the program makes it with
-	// Whether each rank has its own part of what the optimizer remembers (ZeRO): all of them write theirs. They load on
-	// any number of ranks.
+	// In place of Model, a pipeline whose stages are the model: each rank writes what it has of it, by the names of the whole
+	// model, and with an Optimizer of its stages' parameters what that remembers of each, "blocks.3.weight.exp_avg". They load on
+	// any number of ranks and stages, and without a pipeline; a rank reads the tensors of its own stages, and of the sections of
+	// Tensors those whose names begin as theirs do.
+	Pipeline *dist.Pipeline
+	// Whether each rank has its own part of what the optimizer remembers (ZeRO; of a pipeline, each replica): all of them write
+	// theirs. They load on any number of ranks.
 	OptimizerIsSpread bool
 	Scheduler         Scheduler // of the learning rate; sets the groups' rates as it is loaded
 	Averages          *optim.Averages

@@ -1,112 +1,113 @@
 package dist
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"runtime"
 	"slices"
 	"strings"
 
 	"tandem.example/gotorch"
+	"tandem.example/gotorch/internal/c"
+	"tandem.example/gotorch/internal/leak"
 )
 
 // DeviceMesh is a grid of ranks with a name for each dimension, for programs that are parallel in more than one way.
 // Ranks of its group are in row-major order: the last dimension's neighbours are neighbours by rank. Source:
 // torch.distributed.device_mesh.DeviceMesh.
 type DeviceMesh struct {
-	world      *ProcessGroup
-	shape      []int
-	names      []string
-	coordinate []int
-	groups     []*ProcessGroup
+	world             *ProcessGroup
+	names             []string
+	shape, coordinate []int
+	groups            []*ProcessGroup
+	whole             *DeviceMesh // that this one is a part of, whose the groups are; nil: of none
+
+	handle c.DeviceMesh // of a whole one
+	watch  *leak.Watch
 }
 
 // NewDeviceMesh arranges all ranks of world in a grid, and makes a group for each dimension. All ranks call it, with the
-// same shape and names. Close it before world. Errors: gotorch.ErrInvalidArgument for a shape whose product is not the
-// group's size, for names that are missing or twice, and, on all ranks, where they differ.
-func NewDeviceMesh(ctx context.Context, world *ProcessGroup, shape []int, names []string) (*DeviceMesh, error) {
-	mesh := &DeviceMesh{world: world, shape: slices.Clone(shape), names: slices.Clone(names)}
-	said, err := world.AllGatherBytes(ctx, []byte(mesh.String()))
+// same shape and names. When ctx ends the groups are aborted. Close it before world. Errors, on all ranks:
+// gotorch.ErrInvalidArgument for a shape whose product is not the group's size, for names that are missing or twice, and
+// where ranks differ.
+func NewDeviceMesh(ctx context.Context, world *ProcessGroup, shape []int, names []string) (mesh *DeviceMesh, err error) {
+	err = world.blocking(ctx, "device_mesh_create", func(group c.ProcessGroup) *c.Failure {
+		handle, failure := c.CreateDeviceMesh(group, shape, names)
+		if failure == nil {
+			mesh, failure = adoptMesh(ctx, world, handle)
+		}
+		return failure
+	})
 	if err != nil {
 		return nil, err
 	}
-	for rank, other := range said {
-		if string(other) != string(said[0]) {
-			return nil, meshMisuse(world, "rank %d makes a device mesh of %s, rank 0 one of %s; give the same on all ranks",
-				rank, other, said[0])
+	mesh.watch = leak.Track(mesh, "dist.DeviceMesh")
+	return mesh, nil
+}
+
+func adoptMesh(ctx context.Context, world *ProcessGroup, handle c.DeviceMesh) (*DeviceMesh, *c.Failure) {
+	mesh := &DeviceMesh{world: world, handle: handle}
+	mesh.names, mesh.shape, mesh.coordinate = c.DeviceMeshDimensions(handle)
+	for _, name := range mesh.names {
+		group, failure := c.DeviceMeshGroup(handle, name)
+		if failure != nil {
+			mesh.free()
+			return nil, failure
 		}
-	}
-	if err := checkGrid(world, shape, names); err != nil { // on all ranks alike
-		return nil, err
-	}
-	mesh.coordinate = coordinates(world.Rank(), shape)
-	for dimension, name := range names {
-		group, err := world.Split(ctx, along(shape, dimension), world.Name()+"/"+name)
-		if err != nil {
-			mesh.Close()
-			return nil, err
-		}
-		mesh.groups = append(mesh.groups, group)
+		mesh.groups = append(mesh.groups, world.adoptSubgroup(ctx, group))
 	}
 	return mesh, nil
 }
 
-func checkGrid(world *ProcessGroup, shape []int, names []string) error {
-	product := 1
-	for _, size := range shape {
-		if size < 1 || product > world.Size() {
-			product = -1
-			break
+// Submesh is the mesh of some dimensions, in this one's order, with this rank's coordinates along the others. It shares the
+// groups, is closed with this mesh and not by itself, and asks no other rank. It panics with *gotorch.Error on a name that the
+// mesh lacks, and on another order. Source: DeviceMesh.__getitem__.
+func (m *DeviceMesh) Submesh(names ...string) *DeviceMesh {
+	part := &DeviceMesh{world: m.world, whole: cmp.Or(m.whole, m)}
+	next := 0
+	for _, name := range names {
+		i := m.index(name)
+		if i < next {
+			panic(&gotorch.Error{Code: gotorch.ErrInvalidArgument, Op: "dist.DeviceMesh.Submesh", Message: fmt.Sprintf(
+				"%q: give each dimension once, in the mesh's order, %q", names, m.names)})
 		}
-		product *= size
+		next = i + 1
+		part.names, part.shape = append(part.names, name), append(part.shape, m.shape[i])
+		part.coordinate, part.groups = append(part.coordinate, m.coordinate[i]), append(part.groups, m.groups[i])
 	}
-	for i, name := range names {
-		if name == "" || slices.Contains(names[:i], name) {
-			return meshMisuse(world, "a device mesh with the dimensions %q; give each a name of its own", names)
-		}
+	if len(names) == 0 {
+		panic(&gotorch.Error{Code: gotorch.ErrInvalidArgument, Op: "dist.DeviceMesh.Submesh", Message: fmt.Sprintf(
+			"give at least one dimension of %q", m.names)})
 	}
-	if len(shape) == 0 || len(shape) != len(names) || product != world.Size() {
-		return meshMisuse(world, "a device mesh of %v with the dimensions %q for a group of %d ranks; give a name for each "+
-			"size, and sizes whose product is the number of ranks", shape, names, world.Size())
-	}
-	return nil
+	return part
 }
 
-func meshMisuse(world *ProcessGroup, format string, values ...any) error {
-	return &Error{Err: &gotorch.Error{Code: gotorch.ErrInvalidArgument, Op: "dist.NewDeviceMesh",
-		Message: fmt.Sprintf(format, values...)}, Rank: world.Rank()}
-}
-
-func coordinates(rank int, shape []int) []int {
-	place := make([]int, len(shape))
-	for i := len(shape) - 1; i >= 0; i-- {
-		place[i] = rank % shape[i]
-		rank /= shape[i]
+// Flatten has all dimensions as one, with a group of all ranks of the mesh. All ranks of World call it, on meshes of the same
+// dimensions. Close it by itself.
+func (m *DeviceMesh) Flatten(ctx context.Context, name string) (flat *DeviceMesh, err error) {
+	whole := cmp.Or(m.whole, m)
+	if whole.watch.Closed() {
+		return nil, closed("dist.DeviceMesh.Flatten", "device mesh")
 	}
-	return place
-}
-
-// along are the ranks of a grid that differ in that dimension alone, a list for each choice of the others.
-func along(shape []int, dimension int) [][]int {
-	inner := 1
-	for _, size := range shape[dimension+1:] {
-		inner *= size
-	}
-	ranks := inner
-	for _, size := range shape[:dimension+1] {
-		ranks *= size
-	}
-	var lists [][]int
-	for first := range ranks {
-		if coordinates(first, shape)[dimension] != 0 {
-			continue
+	err = m.world.blocking(ctx, "device_mesh_flatten", func(c.ProcessGroup) *c.Failure {
+		part, failure := c.DeviceSubmesh(whole.handle, m.names)
+		if failure != nil {
+			return failure
 		}
-		var list []int
-		for i := range shape[dimension] {
-			list = append(list, first+i*inner)
+		defer c.FreeDeviceMesh(part)
+		handle, failure := c.FlattenDeviceMesh(part, name)
+		if failure == nil {
+			flat, failure = adoptMesh(ctx, m.world, handle)
 		}
-		lists = append(lists, list)
+		return failure
+	})
+	runtime.KeepAlive(whole)
+	if err != nil {
+		return nil, err
 	}
-	return lists
+	flat.watch = leak.Track(flat, "dist.DeviceMesh")
+	return flat, nil
 }
 
 // String is "2 x 4 (dp, pp)".
@@ -124,6 +125,15 @@ func (m *DeviceMesh) Shape() []int { return slices.Clone(m.shape) }
 // Names are those of the dimensions.
 func (m *DeviceMesh) Names() []string { return slices.Clone(m.names) }
 
+// Size is the number of its ranks.
+func (m *DeviceMesh) Size() int {
+	size := 1
+	for _, one := range m.shape {
+		size *= one
+	}
+	return size
+}
+
 // Coordinate is this rank's place along each dimension.
 func (m *DeviceMesh) Coordinate() []int { return slices.Clone(m.coordinate) }
 
@@ -134,7 +144,7 @@ func (m *DeviceMesh) LocalRank(name string) int { return m.coordinate[m.index(na
 // [DeviceMesh.LocalRank] does.
 func (m *DeviceMesh) Group(name string) *ProcessGroup { return m.groups[m.index(name)] }
 
-// World is the group of all ranks.
+// World is the group of all ranks of the mesh that this one was taken from.
 func (m *DeviceMesh) World() *ProcessGroup { return m.world }
 
 func (m *DeviceMesh) index(name string) int {
@@ -145,13 +155,21 @@ func (m *DeviceMesh) index(name string) int {
 		Message: fmt.Sprintf("there is no dimension %q; there are %q", name, m.names)})
 }
 
-// Close closes the groups of its dimensions, not its world. A second Close does nothing.
+// Close closes the groups of its dimensions, not its world; of a sub-mesh it does nothing, and a second one does nothing.
 func (m *DeviceMesh) Close() error {
-	var first error
+	if m.whole != nil || !m.watch.Done() {
+		return nil
+	}
+	return m.free()
+}
+
+func (m *DeviceMesh) free() (first error) {
 	for _, group := range m.groups {
 		if err := group.Close(); first == nil {
 			first = err
 		}
 	}
+	c.FreeDeviceMesh(m.handle)
+	m.handle = nil
 	return first
 }

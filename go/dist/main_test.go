@@ -35,6 +35,8 @@ var children = testmain.Children{
 	"model parallel":          func() { dist.Main(modelParallelChild) },
 	"model parallel mistakes": func() { dist.Main(modelParallelMistakes) },
 	"success":                 func() { dist.Main(func(context.Context) error { return nil }) },
+	"pipeline split":          func() { dist.Main(pipelineSplitChild) },
+	"device mesh":             func() { dist.Main(deviceMeshChild) },
 }
 
 func TestMain(m *testing.M) { testmain.Run(m, children) }

@@ -3,7 +3,6 @@ package dist
 import (
 	"errors"
 	"fmt"
-	"maps"
 	"runtime"
 	"slices"
 
@@ -11,24 +10,7 @@ import (
 	"tandem.example/gotorch/internal/bridge"
 	"tandem.example/gotorch/internal/c"
 	"tandem.example/gotorch/internal/leak"
-	"tandem.example/gotorch/nn"
 )
-
-// PipelineStage is a part of a model, on the rank that has it.
-type PipelineStage struct {
-	Index  int       // among the stages of all ranks, from 0
-	Module nn.Module // whose parameters it has
-	Prefix string    // before their names, so that they are those of the whole model
-
-	// Forward computes one micro-batch: it takes what the stage before gives, the first one the batch's inputs. nil: the
-	// module's Forward of one tensor.
-	Forward func(inputs []*gotorch.Tensor) []*gotorch.Tensor
-
-	// Tied are parameters that other stages have, too, as an embedding and an output layer that share their weight: the
-	// name here (with the prefix), and the one that all of them give it. They begin with the values of the lowest stage,
-	// and get the sum of their gradients.
-	Tied map[string]string
-}
 
 // PipelineOptions of [NewPipeline].
 type PipelineOptions struct {
@@ -51,6 +33,8 @@ type PipelineOptions struct {
 	BroadcastBuffers     gotorch.Opt[bool]
 	FindUnusedParameters bool
 	GradientAsBucketView bool
+
+	fault error // what this rank found wrong
 }
 
 // Pipeline trains a model that is cut into stages, each on a rank of its own, on batches that are cut into micro-batches,
@@ -62,6 +46,8 @@ type Pipeline struct {
 	handle c.Pipeline
 	watch  *leak.Watch
 	keep   []*gotorch.Tensor // the parameters and buffers
+	stages []PipelineStage
+	flat   *DeviceMesh // of all ranks, where the mesh has not all of its world
 }
 
 // A stage may give so many tensors.
@@ -71,16 +57,8 @@ const pipelineOutputs = 64
 // group. Errors, on all ranks: gotorch.ErrInvalidArgument naming the rank whose schedule, stages or parameters do not fit
 // the others'.
 func NewPipeline(group *ProcessGroup, stages []PipelineStage, options PipelineOptions) (*Pipeline, error) {
-	p := &Pipeline{group: group}
-	var tensors c.PipelineTensors
-	var forwards map[int]func([]*gotorch.Tensor) []*gotorch.Tensor
-	if err := gotorch.Try(func() { tensors, forwards = p.tensorsOf(stages) }); err != nil {
-		if options.Everyone != nil {
-			group = options.Everyone
-		}
-		return nil, tellFault(group, err)
-	}
-	if err := p.create(tensors, forwards, options); err != nil {
+	p := &Pipeline{group: group, stages: slices.Clone(stages)}
+	if err := p.create(options); err != nil {
 		return nil, err
 	}
 	p.watch = leak.Track(p, "dist.Pipeline")
@@ -88,75 +66,90 @@ func NewPipeline(group *ProcessGroup, stages []PipelineStage, options PipelineOp
 }
 
 // NewMeshPipeline has the stages along one dimension of a mesh, and replicas of the pipeline along the other, where it has
-// two.
+// two. Of a mesh with more give a sub-mesh of these.
 func NewMeshPipeline(mesh *DeviceMesh, dimension string, stages []PipelineStage, options PipelineOptions) (*Pipeline, error) {
-	var group *ProcessGroup
-	if err := gotorch.Try(func() { group = mesh.Group(dimension) }); err != nil {
-		everyone := mesh.world
-		if len(mesh.groups) == 1 {
-			everyone = mesh.groups[0]
-		}
-		return nil, tellFault(everyone, err)
-	}
 	if len(mesh.names) > 2 {
-		return nil, meshMisuse(mesh.world, "a pipeline takes a device mesh of its stages and their replicas, not %v", mesh)
+		return nil, &Error{Err: &gotorch.Error{Code: gotorch.ErrInvalidArgument, Op: "dist.NewMeshPipeline",
+			Message: fmt.Sprintf("a pipeline takes a device mesh of its stages and their replicas, not %v; give a sub-mesh", mesh)},
+			Rank: mesh.world.Rank()}
 	}
-	for _, name := range mesh.names {
-		if name != dimension {
-			options.Replicas, options.Everyone = mesh.Group(name), mesh.world
+	p := &Pipeline{group: mesh.groups[0], stages: slices.Clone(stages)} // who names no dimension tells the others
+	options.fault = gotorch.Try(func() { p.group = mesh.Group(dimension) })
+	if options.fault != nil && len(mesh.groups) > 1 { // those of its pipeline wait in one of them
+		for _, group := range mesh.groups {
+			group.Abort()
 		}
 	}
-	return NewPipeline(group, stages, options)
-}
-
-// tellFault takes this rank's part in the comparison of what all ranks give to a pipeline, in which it says that it gives
-// none: the others fail with its error, and do not wait for it. It gives the error.
-func tellFault(everyone *ProcessGroup, fault error) error {
-	code := gotorch.ErrInvalidArgument
-	var ours *gotorch.Error
-	if errors.As(fault, &ours) {
-		code = ours.Code
+	if len(mesh.names) == 2 {
+		options.Replicas = mesh.groups[1]
+		if p.group == options.Replicas {
+			options.Replicas = mesh.groups[0]
+		}
+		options.Everyone = mesh.world
+		if mesh.Size() != mesh.world.Size() {
+			flat, err := mesh.Flatten(mesh.world.ctx, "pipeline")
+			if err != nil {
+				return nil, err
+			}
+			p.flat, options.Everyone = flat, flat.groups[0]
+		}
 	}
-	var said []byte
-	for _, field := range []string{fmt.Sprint(int(code)), fault.Error()} { // as the native side reads them
-		said = fmt.Appendf(said, "%d:%s", len(field), field)
+	if err := p.create(options); err != nil {
+		if p.flat != nil {
+			p.flat.Close()
+		}
+		return nil, err
 	}
-	if _, err := everyone.AllGatherBytes(everyone.ctx, said); err != nil {
-		return errors.Join(fault, err)
-	}
-	return fault
+	p.watch = leak.Track(p, "dist.Pipeline")
+	return p, nil
 }
 
 // tensorsOf panics where a stage is none.
-func (p *Pipeline) tensorsOf(stages []PipelineStage) (c.PipelineTensors, map[int]func([]*gotorch.Tensor) []*gotorch.Tensor) {
+func (p *Pipeline) tensorsOf() (c.PipelineTensors, map[int]func([]*gotorch.Tensor) []*gotorch.Tensor) {
 	const op = "dist.NewPipeline"
 	var tensors c.PipelineTensors
 	forwards := map[int]func([]*gotorch.Tensor) []*gotorch.Tensor{}
-	for _, stage := range stages {
+	for _, stage := range p.stages {
 		forwards[stage.Index] = stage.compute()
 		stage.checkTied()
-		for _, one := range nn.NamedParameters(stage.Module) {
-			name, tied := stage.Prefix+one.Name, byte(0)
-			if common, ok := stage.Tied[name]; ok {
-				name, tied = common, 1
-			}
+		sparse, tied := stage.sparse(), stage.tiedNames()
+		for _, one := range stage.NamedParameters() {
 			p.keep = append(p.keep, one.Tensor)
 			tensors.Parameters = append(tensors.Parameters, bridge.Handle(one.Tensor, op))
-			tensors.Names = append(tensors.Names, name)
+			tensors.Names = append(tensors.Names, one.Name)
 			tensors.ParameterStages = append(tensors.ParameterStages, int32(stage.Index))
-			tensors.Tied = append(tensors.Tied, tied)
+			tensors.Tied = append(tensors.Tied, flag(tied[one.Name]))
+			tensors.Sparse = append(tensors.Sparse, flag(sparse[one.Tensor]))
 		}
-		for _, one := range nn.NamedBuffers(stage.Module) {
+		for _, one := range stage.NamedBuffers() {
 			p.keep = append(p.keep, one.Tensor)
 			tensors.Buffers = append(tensors.Buffers, bridge.Handle(one.Tensor, op))
+			tensors.BufferNames = append(tensors.BufferNames, one.Name)
 			tensors.BufferStages = append(tensors.BufferStages, int32(stage.Index))
+			tensors.TiedBuffers = append(tensors.TiedBuffers, flag(tied[one.Name]))
 		}
 	}
 	return tensors, forwards
 }
 
-func (p *Pipeline) create(tensors c.PipelineTensors, forwards map[int]func([]*gotorch.Tensor) []*gotorch.Tensor,
-	o PipelineOptions) error {
+func flag(on bool) byte {
+	if on {
+		return 1
+	}
+	return 0
+}
+
+func (p *Pipeline) create(o PipelineOptions) error {
+	var tensors c.PipelineTensors
+	var forwards map[int]func([]*gotorch.Tensor) []*gotorch.Tensor
+	if o.fault == nil {
+		o.fault = gotorch.Try(func() { tensors, forwards = p.tensorsOf() })
+	}
+	for _, group := range []*ProcessGroup{o.Replicas, o.Everyone} {
+		if group != nil && group.watch.Closed() && o.fault == nil {
+			o.fault = closed("dist.NewPipeline", "process group")
+		}
+	}
 	device := o.Device
 	if device.Kind == gotorch.CPUDevice {
 		device = gotorch.CPU
@@ -166,23 +159,14 @@ func (p *Pipeline) create(tensors c.PipelineTensors, forwards map[int]func([]*go
 		Device:      c.Device{Kind: int32(device.Kind), Index: int32(device.Index)},
 		BucketCapMB: o.BucketCapMB.Or(25), BroadcastBuffers: o.BroadcastBuffers.Or(true),
 		FindUnusedParameters: o.FindUnusedParameters, GradientAsBucketView: o.GradientAsBucketView}
-	compute := func(call c.Invocation) ([]c.Tensor, error) {
-		count := len(call.Inputs)
-		return bridge.InScopeOf(call, slices.Concat(call.Inputs, call.Saved), func(given []any) ([]any, error) {
-			all := make([]*gotorch.Tensor, len(given))
-			for i, t := range given {
-				all[i], _ = t.(*gotorch.Tensor)
-			}
-			if call.Replica < 0 {
-				return []any{o.Loss(all[:count], all[count:])}, nil
-			}
-			var results []any
-			for _, t := range forwards[call.Replica](all) {
-				results = append(results, t)
-			}
-			return results, nil
-		})
+	if o.fault != nil { // the others fail with it, and do not wait for this rank
+		native.Fault, native.FaultCode = o.fault.Error(), int32(gotorch.ErrInvalidArgument)
+		var ours *gotorch.Error
+		if errors.As(o.fault, &ours) {
+			native.Fault, native.FaultCode = ours.Message, int32(ours.Code)
+		}
 	}
+	compute := microBatch(func(stage int) func([]*gotorch.Tensor) []*gotorch.Tensor { return forwards[stage] }, o.Loss)
 	err := p.group.use("pipeline_create", func(group c.ProcessGroup) *c.Failure {
 		return heldGroup(o.Replicas, func(replicas c.ProcessGroup) *c.Failure {
 			return heldGroup(o.Everyone, func(everyone c.ProcessGroup) (failure *c.Failure) {
@@ -196,6 +180,28 @@ func (p *Pipeline) create(tensors c.PipelineTensors, forwards map[int]func([]*go
 	return err
 }
 
+// microBatch is what native code calls: forward gives the function of a stage.
+func microBatch(forward func(stage int) func([]*gotorch.Tensor) []*gotorch.Tensor,
+	loss func(outputs, targets []*gotorch.Tensor) *gotorch.Tensor) c.Callback {
+	return func(call c.Invocation) ([]c.Tensor, error) {
+		count := len(call.Inputs)
+		return bridge.InScopeOf(call, slices.Concat(call.Inputs, call.Saved), func(given []any) ([]any, error) {
+			all := make([]*gotorch.Tensor, len(given))
+			for i, t := range given {
+				all[i], _ = t.(*gotorch.Tensor)
+			}
+			if call.Replica < 0 {
+				return []any{loss(all[:count], all[count:])}, nil
+			}
+			var results []any
+			for _, t := range forward(call.Replica)(all) {
+				results = append(results, t)
+			}
+			return results, nil
+		})
+	}
+}
+
 // heldGroup calls with a group's handle, nil for nil, which is not freed meanwhile.
 func heldGroup(g *ProcessGroup, call func(c.ProcessGroup) *c.Failure) *c.Failure {
 	if g == nil {
@@ -204,32 +210,6 @@ func heldGroup(g *ProcessGroup, call func(c.ProcessGroup) *c.Failure) *c.Failure
 	g.mutex.RLock()
 	defer g.mutex.RUnlock()
 	return call(g.handle)
-}
-
-// checkTied panics where a parameter that is to be tied does not exist.
-func (s PipelineStage) checkTied() {
-	names := map[string]bool{}
-	for _, one := range nn.NamedParameters(s.Module) {
-		names[s.Prefix+one.Name] = true
-	}
-	for name := range s.Tied {
-		if !names[name] {
-			panic(&gotorch.Error{Code: gotorch.ErrNotFound, Op: "dist.NewPipeline", Message: fmt.Sprintf(
-				"stage %d has no parameter %q, which is to be tied; it has %q", s.Index, name, slices.Sorted(maps.Keys(names)))})
-		}
-	}
-}
-
-func (s PipelineStage) compute() func([]*gotorch.Tensor) []*gotorch.Tensor {
-	if s.Forward != nil {
-		return s.Forward
-	}
-	layer, ok := s.Module.(nn.Layer)
-	if !ok {
-		panic(&gotorch.Error{Code: gotorch.ErrInvalidArgument, Op: "dist.NewPipeline",
-			Message: fmt.Sprintf("%T of stage %d has no Forward of one input and one output; set Forward", s.Module, s.Index)})
-	}
-	return func(inputs []*gotorch.Tensor) []*gotorch.Tensor { return []*gotorch.Tensor{layer.Forward(inputs[0])} }
 }
 
 // Step is forward and backward of a batch: it adds to the gradients of the stages' parameters those of one process on the
@@ -289,11 +269,30 @@ func (p *Pipeline) call(op string, inputs, targets []*gotorch.Tensor, call func(
 	return errorOf(p.group.ctx, p.group.rank, failure)
 }
 
+// Stages are this rank's, as [NewPipeline] was given them.
+func (p *Pipeline) Stages() []PipelineStage { return slices.Clone(p.stages) }
+
+// Saves tells whether this rank is the one that writes a parameter or buffer of its stages to a checkpoint: of a tied one
+// the lowest stage's rank does, and of replicas the first; with isSpread, of what each replica has a part of, as of what
+// [NewZeroRedundancyOptimizer]'s remembers, all of them. Package checkpoint asks for it.
+func (p *Pipeline) Saves(name string, isSpread bool) (bool, error) {
+	if p.watch.Closed() {
+		return false, closed("dist.Pipeline.Saves", "pipeline")
+	}
+	saves, failure := c.PipelineSaves(p.handle, name, isSpread)
+	runtime.KeepAlive(p)
+	return saves, bridge.Error(failure)
+}
+
 // Close frees the pipeline; modules and groups stay. A second Close does nothing.
 func (p *Pipeline) Close() error {
-	if p.watch.Done() {
-		c.FreePipeline(p.handle)
-		p.handle = nil
+	if !p.watch.Done() {
+		return nil
+	}
+	c.FreePipeline(p.handle)
+	p.handle = nil
+	if p.flat != nil {
+		return p.flat.Close()
 	}
 	return nil
 }

@@ -169,7 +169,7 @@ func NewPostLocalSGDOptimizer(optimizer *optim.Optimizer, averager *ModelAverage
 	if failure != nil {
 		return nil, bridge.Error(failure)
 	}
-	return bridge.NewOptimizer("PostLocalSGD", handle).(*optim.Optimizer), nil
+	return bridge.NewOptimizer("PostLocalSGD", handle, optimizer.Parameters()).(*optim.Optimizer), nil
 }
 
 // NewZeroRedundancyOptimizer makes an optimizer whose state is spread over the ranks: each updates its share of the
@@ -191,7 +191,7 @@ func NewZeroRedundancyOptimizer(group *ProcessGroup, kind string, parameters []*
 		err = group.use("zero_redundancy_optimizer_create", func(native c.ProcessGroup) *c.Failure {
 			handle, failure := c.CreateZero(native, kind, handles, frame)
 			if failure == nil {
-				made = bridge.NewOptimizer("ZeroRedundancyOptimizer", handle).(*optim.Optimizer)
+				made = bridge.NewOptimizer("ZeroRedundancyOptimizer", handle, parameters).(*optim.Optimizer)
 			}
 			return failure
 		})

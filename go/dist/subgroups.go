@@ -33,13 +33,19 @@ func (g *ProcessGroup) newSubgroup(ctx context.Context, op string,
 	err = g.blocking(ctx, op, func(group c.ProcessGroup) *c.Failure {
 		handle, failure := call(group)
 		if failure == nil && handle != nil {
-			made = newGroup(ctx, handle, g.device)
-			own, stop := made.release, context.AfterFunc(g.ctx, func() { made.Abort() })
-			made.release = func() bool { return own() && stop() }
+			made = g.adoptSubgroup(ctx, handle)
 		}
 		return failure
 	})
 	return made, err
+}
+
+// adoptSubgroup takes the handle of a group of some of this one's ranks, which ends with ctx and with this one's context.
+func (g *ProcessGroup) adoptSubgroup(ctx context.Context, handle c.ProcessGroup) *ProcessGroup {
+	made := newGroup(ctx, handle, g.device)
+	own, stop := made.release, context.AfterFunc(g.ctx, func() { made.Abort() })
+	made.release = func() bool { return own() && stop() }
+	return made
 }
 
 // GlobalRank is a rank's number in the group that sub-groups began with; -1 for a rank that there is not.

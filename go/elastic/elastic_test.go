@@ -25,7 +25,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testmain.Run(m, testmain.Children{"train": func() { dist.Main(trainChild) }})
+	testmain.Run(m, testmain.Children{"train": func() { dist.Main(trainChild) }, "pipeline": func() { dist.Main(pipedChild) }})
 }
 
 const steps = 24

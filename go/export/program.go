@@ -97,6 +97,24 @@ func (p *Program) Inputs() []Input {
 	return inputs
 }
 
+// Parts is the program in parts that run one after the other, as layers of a pipeline do ([dist.ProgramLayers]): at least so
+// many, or as many as there are. It is cut where the fewest values cross. Each part's ForwardAll takes the tensors that the one
+// before gives, the first part's what the program takes; each has the parameters and buffers that it reads, shared with the
+// program. ErrUnsupported for programs of two modes, and for those that change their inputs.
+func (p *Program) Parts(least int) ([]*nn.Native, error) {
+	handle, _ := bridge.Module(p)
+	handles, failure := c.ExportedParts(handle, least)
+	runtime.KeepAlive(p)
+	if failure != nil {
+		return nil, bridge.Error(failure)
+	}
+	var parts []*nn.Native
+	for _, one := range handles {
+		parts = append(parts, bridge.Native("ExportedProgramPart", one, c.Trains(handle)).(*nn.Native))
+	}
+	return parts, nil
+}
+
 // Save writes an archive with the present parameters and buffers that torch.export.load opens in Python, and [Load] here; of a
 // program of two modes the graph of the present one. The file appears under its name only when it is complete. ErrUnsupported
 // after a change of dtype, which the graph does not know; nn.Save writes the tensors alone.

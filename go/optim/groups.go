@@ -36,6 +36,7 @@ func (o *Optimizer) AddGroup(parameters []*gotorch.Tensor, settings Settings) er
 		if failure := o.named(err); failure != nil {
 			panic(failure)
 		}
+		o.parameters = append(o.parameters, parameters...)
 	})
 }
 

@@ -4,6 +4,7 @@ package optim
 
 import (
 	"runtime"
+	"slices"
 	"strings"
 
 	"tandem.example/gotorch"
@@ -20,8 +21,9 @@ func Some[T any](value T) Opt[T] { return gotorch.Some(value) }
 
 // Optimizer changes parameters by their gradients. One goroutine at a time may use it.
 type Optimizer struct {
-	kind   string
-	handle c.Optimizer
+	kind       string
+	handle     c.Optimizer
+	parameters []*gotorch.Tensor
 }
 
 // handlesOf panics where a parameter was closed.
@@ -33,15 +35,17 @@ func handlesOf(parameters []*gotorch.Tensor, kind string) []c.Tensor {
 	return handles
 }
 
-func adopt(kind string, handle c.Optimizer) *Optimizer {
-	optimizer := &Optimizer{kind, handle}
+func adopt(kind string, handle c.Optimizer, parameters []*gotorch.Tensor) *Optimizer {
+	optimizer := &Optimizer{kind, handle, slices.Clone(parameters)}
 	runtime.AddCleanup(optimizer, func(handle c.Optimizer) { c.FreeOptimizer(handle) }, handle)
 	return optimizer
 }
 
 func init() {
 	bridge.Optimizer = func(optimizer any) c.Optimizer { return optimizer.(*Optimizer).handle }
-	bridge.NewOptimizer = func(kind string, handle c.Optimizer) any { return adopt(kind, handle) }
+	bridge.NewOptimizer = func(kind string, handle c.Optimizer, parameters any) any {
+		return adopt(kind, handle, parameters.([]*gotorch.Tensor))
+	}
 }
 
 // named puts the optimizer's name into an error.
@@ -54,6 +58,9 @@ func (o *Optimizer) named(err *c.Failure) error {
 	err.Op = o.kind + "." + name[strings.LastIndexByte(name, '.')+1:]
 	return bridge.Error(err)
 }
+
+// Parameters are those that it changes, one group after the other: [Optimizer.State] numbers them so.
+func (o *Optimizer) Parameters() []*gotorch.Tensor { return slices.Clone(o.parameters) }
 
 // Step changes the parameters by their gradients.
 func (o *Optimizer) Step() error { return o.named(c.Step(o.handle)) }

@@ -115,7 +115,7 @@ func (o options) create(kind string, parameters []*gotorch.Tensor) *Optimizer {
 			append(o.given, elements...), fields)
 		bridge.Must(err)
 	}
-	return adopt(kind, handle)
+	return adopt(kind, handle, parameters)
 }
 
 func first[T any](options []T) T { return bridge.First(options) }

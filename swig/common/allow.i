@@ -262,6 +262,32 @@ ALLOW(Ddp::prepare_backward)
 ALLOW(Ddp::set_require_backward_grad_sync)
 ALLOW(Ddp::set_batch_samples)
 
+// pipeline.hpp
+ALLOW_CLASS(DeviceMesh)
+%rename("%s") tandem::abi::DeviceMesh::DeviceMesh(ProcessGroup&, const std::vector<int64_t>&, const std::vector<std::string>&);
+ALLOW(DeviceMesh::names)
+ALLOW(DeviceMesh::shape)
+ALLOW(DeviceMesh::coordinate)
+ALLOW(DeviceMesh::group)
+ALLOW(DeviceMesh::submesh)
+ALLOW(DeviceMesh::flatten)
+ALLOW_CLASS(PipelineOptions)
+%rename("%s") tandem::abi::PipelineOptions::PipelineOptions;
+ALLOW(PipelineOptions::schedule)
+ALLOW(PipelineOptions::micro_batches)
+ALLOW(PipelineOptions::stages_per_rank)
+ALLOW(PipelineOptions::average_losses)
+ALLOW(PipelineOptions::broadcast_buffers)
+ALLOW(PipelineOptions::bucket_cap_mb)
+ALLOW(PipelineOptions::find_unused_parameters)
+ALLOW(PipelineOptions::gradient_as_bucket_view)
+ALLOW(PipelineOptions::fault)
+ALLOW_CLASS(Pipeline)
+ALLOW(Pipeline::step)
+ALLOW(Pipeline::evaluate)
+ALLOW(Pipeline::forward)
+ALLOW(Pipeline::saves)
+
 // fields.hpp, dataset.hpp
 ALLOW_CLASS(Fields)
 %rename("%s") tandem::abi::Fields::Fields();

@@ -20,6 +20,7 @@
 %include "tandem/abi/jit.hpp"
 %include "tandem/abi/checkpoint.hpp"
 %include "tandem/abi/dist.hpp"
+%include "tandem/abi/pipeline.hpp"
 %include "tandem/abi/checkpoint_folder.hpp"
 %include "tandem/abi/fields.hpp"
 %include "tandem/abi/dataset.hpp"

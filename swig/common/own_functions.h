@@ -31,6 +31,14 @@ class TracedSource {
   virtual Sample compute(Sample inputs) = 0;
 };
 
+class MicroBatchSource {
+ public:
+  virtual ~MicroBatchSource() = default;
+  virtual Sample compute(int64_t stage, Sample inputs) = 0;
+  // One tensor.
+  virtual Sample loss(Sample outputs, Sample targets) = 0;
+};
+
 // The source is the scheduler's from then on.
 inline tandem::abi::LrScheduler lr_scheduler_of_function(const std::string& type,
                                                          const tandem::abi::Optimizer& optimizer,
@@ -77,6 +85,37 @@ inline tandem::abi::Module traced_module(TracedSource* source, const tandem::abi
 // Without an object of the language for each report.
 inline void report_metrics(int64_t step, int64_t epoch, int64_t samples, bool has_loss, double loss, double wait_seconds) {
   tandem::abi::report_metrics({step, epoch, samples, has_loss ? std::optional(loss) : std::nullopt, wait_seconds});
+}
+
+// The source is the pipeline's from then on. `numbers`: lists of integers, for each parameter its stage and whether it is tied
+// and has sparse gradients, for each buffer its stage and whether it is tied.
+inline tandem::abi::Pipeline pipeline_of_functions(
+    tandem::abi::ProcessGroup& group, const tandem::abi::TensorList& parameters,
+    const std::vector<std::string>& parameter_names, const tandem::abi::TensorList& buffers,
+    const std::vector<std::string>& buffer_names, const tandem::abi::Arguments& numbers,
+    const tandem::abi::PipelineOptions& options, const tandem::abi::ProcessGroup* replicas,
+    const tandem::abi::ProcessGroup* everyone, bool has_loss, MicroBatchSource* source) {
+  const std::shared_ptr<MicroBatchSource> owned(source, Release());
+  const auto list = [&numbers](size_t i) {
+    const auto& raw = numbers.data()[i].as.list;
+    const auto* first = static_cast<const int64_t*>(raw.data);
+    return std::vector<int64_t>(first, first + raw.size);
+  };
+  const tandem::abi::PipelineTensors tensors = {parameters, buffers, parameter_names, buffer_names, list(0),
+                                                list(3),    list(1), list(4),         list(2)};
+  tandem::abi::Pipeline::Loss loss;
+  if (has_loss) {
+    loss = [owned](std::vector<tandem::abi::Tensor> outputs, std::vector<tandem::abi::Tensor> targets) {
+      auto made = enter([&] { return owned->loss({std::move(outputs)}, {std::move(targets)}).tensors; });
+      return made.empty() ? tandem::abi::Tensor() : std::move(made[0]);
+    };
+  }
+  return tandem::abi::Pipeline(
+      group, tensors, options, replicas, everyone,
+      [owned](int64_t stage, std::vector<tandem::abi::Tensor> inputs) {
+        return enter([&] { return owned->compute(stage, {std::move(inputs)}).tensors; });
+      },
+      std::move(loss));
 }
 
 }  // namespace tandem_swig

@@ -6,10 +6,12 @@
 DIRECTOR(RateSource)
 DIRECTOR(LossSource)
 DIRECTOR(TracedSource)
+DIRECTOR(MicroBatchSource)
 %rename(TANDEM_FUNCTION_NAME) tandem_swig::lr_scheduler_of_function;
 %rename(TANDEM_FUNCTION_NAME) tandem_swig::sequential_lr;
 %rename(TANDEM_FUNCTION_NAME) tandem_swig::step_with_closure;
 %rename(TANDEM_FUNCTION_NAME) tandem_swig::traced_module;
 %rename(TANDEM_FUNCTION_NAME) tandem_swig::report_metrics;
+%rename(TANDEM_FUNCTION_NAME) tandem_swig::pipeline_of_functions;
 
 %include "own_functions.h"

@@ -43,6 +43,7 @@ JAVA_DIRECTOR(StreamSource)
 JAVA_DIRECTOR(RateSource)
 JAVA_DIRECTOR(LossSource)
 JAVA_DIRECTOR(TracedSource)
+JAVA_DIRECTOR(MicroBatchSource)
 // A stream goes over to who asked for it; so SWIG's warning does not apply.
 %typemap(directorout) tandem_swig::OpenStream* {
   $result = *($&1_ltype)&$input;

@@ -71,8 +71,9 @@ WAKE(Elastic)
 }
 // The store of ProcessGroup's constructor may be absent.
 %typemap(check) const tandem::abi::Store* store ""
-// So may the group of CheckpointFolder's.
-%typemap(check) const tandem::abi::ProcessGroup* group ""
+// So may the group of CheckpointFolder's, and those of a pipeline's replicas.
+%typemap(check) const tandem::abi::ProcessGroup* group, const tandem::abi::ProcessGroup* replicas,
+    const tandem::abi::ProcessGroup* everyone ""
 
 %{
 #define TANDEM_ENVIRONMENT JNIEnv* jenv

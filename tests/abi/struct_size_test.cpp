@@ -370,12 +370,26 @@ std::vector<Case> cases() {
                                         EXPECT_OK(group_of_one(nullptr, &group));
                                         tdm_pipeline* made = nullptr;
                                         tdm_error* error =
-                                            tdm_pipeline_create(group, nullptr, nullptr, nullptr, nullptr, 0, nullptr, nullptr,
-                                                                0, given, compute, compute, nullptr, nullptr, &made);
+                                            tdm_pipeline_create(group, nullptr, nullptr, nullptr, nullptr, nullptr, 0,
+                                                                nullptr, nullptr, nullptr, nullptr, 0, given, compute, compute,
+                                                                nullptr, nullptr, &made);
                                         tdm_pipeline_free(made);
                                         tdm_process_group_free(group);
                                         return error;
                                       }),
+      of_struct<tdm_pipeline_split_options>(
+          INITIAL(tdm_pipeline_split_options, TDM_PIPELINE_SPLIT_OPTIONS_INIT),
+          [](tdm_pipeline_split_options* given) {
+            const auto compute = [](void*, const tdm_pipeline_call*) -> tdm_error* { return nullptr; };
+            tdm_process_group* group = nullptr;
+            EXPECT_OK(group_of_one(nullptr, &group));
+            std::int64_t first = -1;
+            std::size_t count = 1;
+            tdm_error* error = tdm_pipeline_split_by_time(group, 1, nullptr, 0, nullptr, 0, nullptr, 0, given, compute,
+                                                          nullptr, nullptr, nullptr, &first, &count);
+            tdm_process_group_free(group);
+            return error;
+          }),
       of_struct<tdm_jit_trace>(
           "tdm_jit_trace",
           [] {

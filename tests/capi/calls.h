@@ -248,7 +248,8 @@ class LeakCheck {
                                            "averaged_parameters",
                                            "checkpoint_folder",
                                            "checkpoint",
-                                           "pipeline"};
+                                           "pipeline",
+                                           "device_mesh"};
   std::vector<std::int64_t> before_;
   std::int64_t bytes_;
 };

@@ -1,5 +1,7 @@
 // A pipeline through the C ABI: stages are callbacks of the program, here all on one rank.
+#include <chrono>
 #include <functional>
+#include <thread>
 
 #include "capi/calls.h"
 
@@ -23,7 +25,7 @@ Tensor parameter(const std::vector<float>& values) {
 
 // Each of two stages multiplies its input by its weight; the loss is the mean of the products with the targets.
 class PipelineOfOneRank : public testing::Test {
- protected:
+ public:  // for functions of C
   void SetUp() override {
     tdm_process_group_options options = TDM_PROCESS_GROUP_OPTIONS_INIT;
     options.backend = "none";
@@ -42,7 +44,8 @@ class PipelineOfOneRank : public testing::Test {
     const auto tensors = borrowed(weights_);
     const char* const names[] = {"first", "second"};
     return tdm_pipeline_create(
-        group_, tensors.data(), names, stages.data(), nullptr, tensors.size(), nullptr, nullptr, 0, &options,
+        group_, tensors.data(), names, stages.data(), nullptr, nullptr, tensors.size(), nullptr, nullptr, nullptr, nullptr, 0,
+        &options,
         [](void* self, const tdm_pipeline_call* call) {
           return static_cast<PipelineOfOneRank*>(self)->compute(*call);
         },
@@ -103,6 +106,66 @@ TEST_F(PipelineOfOneRank, TrainsAndTellsLossAndOutputs) {
   EXPECT_THAT(message(tdm_pipeline_forward(made, inputs, 1, nullptr, &count), TDM_ERROR_INVALID_ARGUMENT),
               HasSubstr("there is room for 0"));
   pipeline.reset();
+  EXPECT_EQ(freed_, 1);
+}
+
+TEST_F(PipelineOfOneRank, SaysWhoSaves) {
+  tdm_pipeline_options options = TDM_PIPELINE_OPTIONS_INIT;
+  options.schedule = "gpipe";
+  options.stages_per_rank = 2;
+  tdm_pipeline* made = nullptr;
+  ASSERT_OK(create(options, {0, 1}, &made));
+  const Pipeline pipeline(made);
+  std::int32_t saves = 0;
+  ASSERT_OK(tdm_pipeline_saves(made, "second", 0, &saves));
+  EXPECT_EQ(saves, 1);
+  EXPECT_THAT(message(tdm_pipeline_saves(made, nullptr, 0, &saves), TDM_ERROR_INVALID_ARGUMENT), HasSubstr("name"));
+}
+
+// What a rank says of itself is what all fail with.
+TEST_F(PipelineOfOneRank, AFaultOfTheProgramsOwn) {
+  tdm_pipeline_options options = TDM_PIPELINE_OPTIONS_INIT;
+  options.fault = "there is no such stage";
+  options.fault_code = TDM_ERROR_NOT_FOUND;
+  tdm_pipeline* made = nullptr;
+  EXPECT_THAT(message(create(options, {0, 5}, &made), TDM_ERROR_NOT_FOUND), HasSubstr("rank 0: there is no such stage"));
+  options.fault_code = 12345;
+  EXPECT_THAT(message(create(options, {0, 5}, &made), TDM_ERROR_INVALID_ARGUMENT), HasSubstr("no such stage"));
+}
+
+// Layers are measured where they are: the callback is told which.
+TEST_F(PipelineOfOneRank, IsSplitByTime) {
+  const auto tensors = borrowed(weights_);
+  const Tensor x = tensor({1, 2, 3, 4}, {2, 2});
+  tdm_tensor* inputs[] = {x.get()};
+  tdm_pipeline_split_options options = TDM_PIPELINE_SPLIT_OPTIONS_INIT;
+  options.stages_per_rank = 2;
+  options.repeats = 1;
+  std::int64_t first[2] = {-1, -1};
+  std::size_t count = 2;
+  const auto split = [&](std::int64_t layers) {
+    return tdm_pipeline_split_by_time(
+        group_, layers, tensors.data(), tensors.size(), inputs, 1, nullptr, 0, &options,
+        [](void* self, const tdm_pipeline_call* call) {
+          if (call->stage == 2) std::this_thread::sleep_for(std::chrono::milliseconds(40));
+          auto layer = *call;
+          layer.stage %= 2;
+          return static_cast<PipelineOfOneRank*>(self)->compute(layer);
+        },
+        nullptr, this, [](void* self) { ++static_cast<PipelineOfOneRank*>(self)->freed_; }, first, &count);
+  };
+  ASSERT_OK(split(3));
+  EXPECT_EQ(count, 2u);
+  EXPECT_THAT(first, ElementsAre(0, 2));
+  EXPECT_EQ(freed_, 1);
+  EXPECT_THAT(gradient(0), ElementsAre());
+  EXPECT_THAT(message(split(1), TDM_ERROR_INVALID_ARGUMENT), HasSubstr("1 layers do not divide into 2 stages"));
+  EXPECT_THAT(message(split(-1), TDM_ERROR_INVALID_ARGUMENT), HasSubstr("layer_count"));
+  count = 1;
+  EXPECT_THAT(message(split(3), TDM_ERROR_INVALID_ARGUMENT), HasSubstr("room for 1"));
+  fails_ = 1;
+  count = 2;
+  EXPECT_THAT(message(split(3), TDM_ERROR_CALLBACK), testing::AllOf(HasSubstr("layer 1 of 3"), HasSubstr("no such word")));
   EXPECT_EQ(freed_, 1);
 }
 

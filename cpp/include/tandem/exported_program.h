@@ -8,6 +8,7 @@
 // the model for any other module. Source: torch.export (PyTorch 2.8 and later; schema version 8).
 #pragma once
 
+#include <cstddef>
 #include <memory>
 #include <string>
 #include <utility>
@@ -83,6 +84,13 @@ class TANDEM_API ExportedProgram final : public nn::Module {
   ExportedMode mode() const;
   // In the order of forward()'s arguments, nested ones flattened.
   std::vector<ExportedInput> inputs() const;
+
+  // The program in parts that run one after the other, as layers of a pipeline do (tandem/pipeline_split.h): at least
+  // `least`, or as many as there are. It is cut where the fewest values cross; each part takes what the one before gives,
+  // and has the parameters and buffers that it reads, which they share with the program, under their names. What comes
+  // between two parts is tensors, sizes too. Throws Error (kUnsupported) for programs of two modes, and for those that
+  // change their inputs.
+  std::vector<std::unique_ptr<nn::Module>> parts(std::size_t least) const;
 
   std::vector<std::pair<std::string, std::string>> tied() const override;
 

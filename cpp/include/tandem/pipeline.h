@@ -16,13 +16,13 @@
 #include <functional>
 #include <memory>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "tandem/ddp.h"
 #include "tandem/device_mesh.h"
 #include "tandem/error.h"
 #include "tandem/export.h"
+#include "tandem/named_tensors.h"
 #include "tandem/pipeline_schedule.h"
 #include "tandem/process_group.h"
 
@@ -38,22 +38,25 @@ struct PipelineStage {
   // One micro-batch: takes what the stage before gives, the first one the batch's inputs. What it gives goes to the next
   // stage, the last one's to the loss. Tensors that need no gradient (masks, numbers of tokens) pass as well.
   std::function<Tensors(const Tensors& inputs)> forward;
-  // Exchanged with replicas, where there are some. No two stages have one of the same name but tied ones.
-  std::vector<std::pair<std::string, at::Tensor>> parameters;
-  Tensors buffers;
+  // Exchanged with replicas, where there are some, and kept in checkpoints, by names of the whole model: no two stages have
+  // one of the same name but tied ones.
+  NamedTensors parameters;
+  NamedTensors buffers = {};
   std::vector<bool> sparse_gradients = {};  // which parameters get sparse gradients; empty: none
   // Names of parameters that are one with those of the same name of other stages, as an embedding and an output layer
-  // are: they begin with the lowest stage's values and get the sum of their gradients.
+  // are: they begin with the lowest stage's values and get the sum of their gradients. Of buffers those that several stages
+  // read, which begin alike and nothing more.
   std::vector<std::string> tied = {};
 };
 
-// The stage that is `module`: a holder whose forward takes a tensor and gives one.
+// The stage that is `module`: a holder whose forward takes a tensor and gives one. `prefix` is put before its names, so that
+// they are those of the whole model: "blocks.1.".
 template <typename ModuleHolder>
-PipelineStage pipeline_stage(int index, ModuleHolder module) {
+PipelineStage pipeline_stage(int index, ModuleHolder module, const std::string& prefix = "") {
   PipelineStage stage;
   stage.index = index;
-  for (const auto& item : module->named_parameters()) stage.parameters.emplace_back(item.key(), item.value());
-  stage.buffers = module->buffers();
+  for (const auto& item : module->named_parameters()) stage.parameters.emplace_back(prefix + item.key(), item.value());
+  for (const auto& item : module->named_buffers()) stage.buffers.emplace_back(prefix + item.key(), item.value());
   stage.sparse_gradients = internal::sparse_gradients_of(*module);
   stage.forward = [module](const std::vector<at::Tensor>& inputs) mutable {
     return std::vector<at::Tensor>{module->forward(inputs.at(0))};
@@ -115,6 +118,13 @@ class TANDEM_API Pipeline {
   std::vector<at::Tensor> forward(const std::vector<at::Tensor>& inputs = {});
 
   const PipelineSchedule& schedule() const;
+  // This rank's, in order of their numbers.
+  const std::vector<PipelineStage>& stages() const;
+  // Whether this rank is the first of its pipeline with a parameter or buffer of its stages: of a tied one the lowest
+  // stage's is.
+  bool is_first_with(const std::string& name) const;
+  // Whether it is this rank that writes it to a checkpoint: the first, of the first replica. See tandem/pipeline_state.h.
+  bool saves(const std::string& name) const;
 
  private:
   std::unique_ptr<PipelineParts> parts_;

@@ -1,6 +1,7 @@
 #include "tandem/exported_program.h"
 
 #include "exported/model.h"
+#include "exported/part.h"
 
 namespace tandem {
 
@@ -45,6 +46,10 @@ ExportedMode ExportedProgram::mode() const {
 
 std::vector<ExportedInput> ExportedProgram::inputs() const {
   return root_->program().inputs();
+}
+
+std::vector<std::unique_ptr<nn::Module>> ExportedProgram::parts(std::size_t least) const {
+  return exported::Part::divide(root_, least);
 }
 
 std::vector<std::pair<std::string, std::string>> ExportedProgram::tied() const {

@@ -27,11 +27,19 @@ struct Frame {
   const DeviceChange& devices;
 };
 
+// What a slot holds; of a tensor that is left out, None.
+enum class SlotKind : char { kTensor, kInt, kDouble, kBool };
+
 // Which slot of a frame a name of the graph has. A name is known once what gives it stands before.
 class Names {
  public:
-  std::size_t add(const std::string& name, const std::string& where) {
+  // `kind`: of the schema's Argument union.
+  std::size_t add(const std::string& name, const std::string& where, const std::string& kind = "as_tensor") {
     const std::size_t slot = slots_.size();
+    kinds_.push_back(kind == "as_sym_int"     ? SlotKind::kInt
+                     : kind == "as_sym_float" ? SlotKind::kDouble
+                     : kind == "as_sym_bool"  ? SlotKind::kBool
+                                              : SlotKind::kTensor);
     if (!slots_.emplace(name, slot).second) damaged(where, "gives the name '" + name + "', which is there already");
     return slot;
   }
@@ -41,8 +49,10 @@ class Names {
     return found->second;
   }
   std::size_t size() const { return slots_.size(); }
+  const std::vector<SlotKind>& kinds() const { return kinds_; }
 
  private:
+  std::vector<SlotKind> kinds_;
   std::unordered_map<std::string, std::size_t> slots_;
 };
 

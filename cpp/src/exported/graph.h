@@ -5,6 +5,7 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "exported/operand.h"
@@ -37,21 +38,48 @@ class Graph {
   // Thread-safe. Values are let go once no node needs them. Throws tandem::Error, which names the node.
   std::vector<at::IValue> run(std::vector<at::IValue> inputs, const DeviceChange& devices) const;
 
+  // --- in parts: nodes `begin` to `end` - 1, in a frame of slots() that has what they read
+  std::size_t nodes() const { return nodes_.size(); }
+  std::size_t slots() const { return slots_; }
+  SlotKind kind(std::size_t slot) const { return kinds_[slot]; }
+  // -1 for an input without a name.
+  std::ptrdiff_t slot_of_input(std::size_t input) const { return input_slots_[input]; }
+  void run_nodes(std::size_t begin, std::size_t end, Frame& frame) const;
+  bool reads(std::size_t begin, std::size_t end, std::size_t slot) const;
+  at::IValue output(std::size_t i, const Frame& frame) const { return outputs_[i].value(frame); }
+  // The nodes from which on all that an output is made of is there.
+  std::size_t output_is_there(std::size_t i) const;
+
+  // Where it can be cut, before a node: by what crosses the cut.
+  struct Cut {
+    std::size_t node = 0;
+    std::vector<std::size_t> slots;
+  };
+  // `own`: inputs that every part has by itself. `replaces`: outputs that are new values of such inputs. No cut lies between
+  // two uses of memory that is changed.
+  std::vector<Cut> cuts(const std::vector<bool>& own,
+                        const std::vector<std::pair<std::size_t, std::size_t>>& replaces) const;
+
  private:
   struct Node {
     std::string description;  // for errors: "node 'conv2d' (torch.ops.aten.conv2d.default)"
     std::unique_ptr<Step> step;
     std::vector<std::size_t> last_used;
+    std::vector<std::size_t> used, written;  // slots
+    bool gives_views = false;                // of what it reads, or may
+    std::size_t first_slot = 0;              // of those that it gives; the next node's come after them
   };
 
-  void add_node(const Json& node, Names& names, const std::string& where, Modes& modes,
-                std::vector<std::vector<std::size_t>>& used);
+  void add_node(const Json& node, Names& names, const std::string& where, Modes& modes);
+  // Before which node a slot is there; 0 for inputs.
+  std::size_t there_before(std::size_t slot) const;
   void run_node(const Node& node, Frame& frame) const;
 
   std::vector<std::string> input_names_;
   std::vector<std::ptrdiff_t> input_slots_;
   std::vector<Node> nodes_;
   std::vector<Operand> outputs_;
+  std::vector<SlotKind> kinds_;
   std::size_t slots_ = 0;
 };
 
@@ -63,6 +91,8 @@ struct NodeParts {
   const std::string& where;
   Modes& modes;
   std::vector<std::size_t>& reads;  // the slots that it reads, to be added to
+  std::vector<std::size_t>& writes;  // those whose tensors it changes in place
+  bool& gives_views;                 // whether what it gives may be the memory of what it reads
 
   Operand operand(const Json& argument, const c10::TypePtr& type = nullptr) const {
     Operand made = Operand::parse(argument, type, names, where);

@@ -1,5 +1,6 @@
 #include "exported/model.h"
 
+#include <algorithm>
 #include <set>
 
 namespace tandem::exported {
@@ -27,7 +28,7 @@ const char* shown_mode(ExportedMode mode) {
 
 }  // namespace
 
-Model::Model(std::vector<std::shared_ptr<const Program>> programs) : Scope(""), programs_(std::move(programs)) {
+Model::Model(std::vector<std::shared_ptr<const Program>> programs) : programs_(std::move(programs)) {
   add_state(*programs_.front());
   for (const auto& program : programs_) {
     if (program != programs_.front()) check_state(*program);
@@ -39,8 +40,7 @@ Model::Model(std::vector<std::shared_ptr<const Program>> programs) : Scope(""), 
 }
 
 Model::Model(const Model& other)
-    : Scope(""),
-      programs_(other.programs_),
+    : programs_(other.programs_),
       present_(other.present_),
       training_(other.training_),
       constants_(other.constants_),
@@ -152,18 +152,18 @@ void Model::register_tensor(const std::string& name, const at::Tensor& tensor, b
     tied_.emplace_back(name, first->second);
   } else {
     tensor.set_requires_grad(requires_grad);
-    add_to_tree(name, tensor, is_parameter);
+    add_to_tree(name, tensor, is_parameter, programs_.front()->archive()->name());
   }
   state_.emplace(name, tensor);
   registered_.emplace_back(name, is_parameter);
 }
 
-void Model::add_to_tree(const std::string& name, const at::Tensor& tensor, bool is_parameter) {
+void ScopeTree::add_to_tree(const std::string& name, const at::Tensor& tensor, bool is_parameter,
+                            const std::string& archive) {
   constexpr std::size_t kDeepestModule = 256;
   const std::vector<std::string> parts = split_at_dots(name);
   if (parts.size() > kDeepestModule) {
-    damaged(programs_.front()->archive()->name(), "has a tensor that lies in " + std::to_string(parts.size() - 1) +
-                                                      " modules, one in the other");
+    damaged(archive, "has a tensor that lies in " + std::to_string(parts.size() - 1) + " modules, one in the other");
   }
   torch::nn::Module* scope = this;
   std::string path;
@@ -177,8 +177,7 @@ void Model::add_to_tree(const std::string& name, const at::Tensor& tensor, bool 
     is_parameter ? scope->register_parameter(parts.back(), tensor, tensor.requires_grad())
                  : scope->register_buffer(parts.back(), tensor);
   } catch (const c10::Error& error) {
-    damaged(programs_.front()->archive()->name(),
-            "has a tensor called '" + name + "', which cannot be: " + error.what_without_backtrace());
+    damaged(archive, "has a tensor called '" + name + "', which cannot be: " + error.what_without_backtrace());
   }
 }
 
@@ -248,6 +247,38 @@ at::IValue Model::call(at::ArrayRef<at::IValue> arguments) const {
     return program().nested(compiled_->run(call, *this));
   }
   return program().run(std::move(call), *this, devices);
+}
+
+std::vector<at::IValue> Model::run_part(const Program::Span& span, at::ArrayRef<at::IValue> given) const {
+  const DeviceChange devices{exported_device_, present_device()};
+  return program().run_part(span, given, *this, devices, has_other_dtype());
+}
+
+std::vector<Model::State> Model::state_of_part(const Program::Span& span) const {
+  const auto& inputs = program().signature().inputs;
+  const Program::Span whole = program().between({}, {program().nodes(), {}});
+  std::vector<State> found;
+  std::set<std::string> used;  // first names, by any part
+  const auto first_name = [this](const std::string& name, bool is_parameter) {
+    return first_names_.at({state_.at(name).unsafeGetTensorImpl(), is_parameter});
+  };
+  const auto add = [&](const std::string& name, bool is_parameter) {
+    const auto is_it = [&](const State& one) { return one.name == name; };
+    if (std::none_of(found.begin(), found.end(), is_it)) found.push_back({name, state_.at(name), is_parameter});
+  };
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    if (!is_state(inputs[i])) continue;
+    const bool is_parameter = inputs[i].kind == InputBinding::Kind::kParameter;
+    const std::string name = first_name(inputs[i].name, is_parameter);
+    if (std::ranges::binary_search(whole.used, i)) used.insert(name);
+    if (std::ranges::binary_search(span.used, i)) add(name, is_parameter);
+  }
+  if (span.begin.node == 0) {
+    for (const auto& [name, is_parameter] : registered_) {
+      if (!used.contains(first_name(name, is_parameter))) add(first_name(name, is_parameter), is_parameter);
+    }
+  }
+  return found;
 }
 
 }  // namespace tandem::exported

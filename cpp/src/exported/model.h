@@ -21,7 +21,18 @@ class Scope : public torch::nn::Module {
   explicit Scope(const std::string& name) : torch::nn::Module(name) {}
 };
 
-class Model : public Scope, public Tensors {
+// The root of such a tree: a tensor's name says in which modules it lies.
+class ScopeTree : public Scope {
+ public:
+  // `archive`: what errors name.
+  ScopeTree() : Scope("") {}
+  void add_to_tree(const std::string& name, const at::Tensor& tensor, bool is_parameter, const std::string& archive);
+
+ private:
+  std::unordered_map<std::string, torch::nn::Module*> scopes_;  // by "a.b."
+};
+
+class Model : public ScopeTree, public Tensors {
  public:
   // With the state of the first one's archive; the others must have the same names, shapes and dtypes. Constants are
   // each archive's own. Throws tandem::Error.
@@ -37,6 +48,16 @@ class Model : public Scope, public Tensors {
   const Program& program() const { return *programs_[present_]; }
   at::IValue call(at::ArrayRef<at::IValue> arguments) const;
   at::Tensor at(const InputBinding& binding) const override;
+  // What lies between two cuts of its program, which has one mode.
+  std::vector<at::IValue> run_part(const Program::Span& span, at::ArrayRef<at::IValue> given) const;
+  // Of that the parameters and buffers; those that no node reads are the first part's.
+  struct State {
+    std::string name;
+    at::Tensor tensor;
+    bool is_parameter;
+  };
+  std::vector<State> state_of_part(const Program::Span& span) const;
+  bool has_one_mode() const { return programs_.size() == 1; }
   // Whether its floating-point tensors have another dtype than in the archive.
   bool has_other_dtype() const;
   const std::vector<std::pair<std::string, std::string>>& tied() const { return tied_; }
@@ -47,7 +68,6 @@ class Model : public Scope, public Tensors {
   void check_state(const Program& other) const;
   void add_constants(const Program& program);
   void register_tensor(const std::string& name, const at::Tensor& tensor, bool is_parameter, bool requires_grad);
-  void add_to_tree(const std::string& name, const at::Tensor& tensor, bool is_parameter);
   void assign_modes();
   at::Device present_device() const;
   at::Tensor constant(const std::string& name) const;
@@ -59,7 +79,6 @@ class Model : public Scope, public Tensors {
   std::map<std::string, at::Tensor> state_;  // parameters and persistent buffers, under all of their names
   std::vector<std::pair<std::string, std::string>> tied_;  // names that the tree does not have, and those it does
   std::map<std::pair<const void*, bool>, std::string> first_names_;  // of each tensor, as a parameter or a buffer
-  std::unordered_map<std::string, torch::nn::Module*> scopes_;       // by "a.b."
   mutable std::vector<std::map<std::string, at::Tensor>> constants_;  // of each program, and buffers that are not persistent
   at::Device exported_device_{at::kCPU};
   std::string real_;  // the name of a floating-point tensor of the state, "" for none

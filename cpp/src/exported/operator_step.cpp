@@ -2,7 +2,9 @@
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <torch/version.h>
 
+#include <algorithm>
 #include <map>
+#include <set>
 
 #include "exported/graph.h"
 
@@ -62,6 +64,25 @@ void note_mode(const NodeParts& parts, const c10::FunctionSchema& schema, const 
   if (schema.name() == "aten::_native_batch_norm_legit_no_training") parts.modes.evaluation = true;
 }
 
+// Which tensors it changes, and whether it gives memory that it was given.
+void note_memory(const NodeParts& parts, const c10::FunctionSchema& schema, const std::vector<Operand>& arguments) {
+  if (schema.is_mutable()) parts.modes.in_place = true;
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const c10::AliasInfo* memory = schema.arguments()[i].alias_info();
+    if (memory && memory->isWrite()) arguments[i].add_slots(parts.writes);
+  }
+  const auto is_view = [](const c10::Argument& given) { return given.alias_info() != nullptr; };
+  // Of those that give a view or a copy the schema says nothing.
+  static const std::set<std::string> kMayBeViews = {"aten::reshape", "aten::contiguous", "aten::to", "aten::flatten",
+                                                    "aten::reshape_as", "aten::type_as", "aten::dropout",
+                                                    "aten::feature_dropout", "aten::alpha_dropout", "aten::meshgrid",
+                                                    "aten::atleast_1d", "aten::atleast_2d", "aten::atleast_3d",
+                                                    "aten::resolve_conj", "aten::resolve_neg", "aten::where",
+                                                    "aten::einsum", "aten::unflatten", "aten::broadcast_tensors",
+                                                    "aten::pad", "aten::cat", "aten::moveaxis", "aten::movedim"};
+  parts.gives_views = std::ranges::any_of(schema.returns(), is_view) || kMayBeViews.contains(schema.name());
+}
+
 // What reaches beyond a tensor's own memory, or to files: no export has a use for it.
 bool is_refused(const std::string& name) {
   return name == "aten::from_file" || name == "aten::_reshape_alias" || name == "aten::_reshape_alias_copy";
@@ -103,7 +124,7 @@ std::unique_ptr<Step> make_operator_step(const NodeParts& parts, const Json& out
                              " does not know");
   }
   note_mode(parts, schema, arguments);
-  if (schema.is_mutable()) parts.modes.in_place = true;
+  note_memory(parts, schema, arguments);
   Results results = Results::parse(outputs, parts.names, parts.where);
   if (results.size() != 0 && results.size() != schema.returns().size()) {
     damaged(parts.where, "gives " + std::to_string(results.size()) + " values, and the operator gives " +

@@ -62,6 +62,7 @@ Program::Program(std::shared_ptr<const Archive> archive) : archive_(std::move(ar
   const Json& module = object(document, "graph_module", where);
   const Json& graph = object(module, "graph", where);
   signature_ = parse_signature(object(module, "signature", where), where + ": signature");
+  for (const OutputBinding& output : signature_.outputs) replaced_.push_back(find_replaced(output));
   graph_ = std::make_unique<const Graph>(graph, where, modes_);
   ranges_ = parse_ranges(document, where);
   parse_trees(module, where);
@@ -234,6 +235,15 @@ bool Program::writes_state() const {
   });
 }
 
+std::optional<std::size_t> Program::find_replaced(const OutputBinding& binding) const {
+  if (binding.kind == OutputBinding::Kind::kUser) return std::nullopt;
+  for (std::size_t i = 0; i < signature_.inputs.size(); ++i) {
+    const InputBinding& input = signature_.inputs[i];
+    if (input.name == binding.name && input.kind == changed_kind(binding.kind)) return i;
+  }
+  return std::nullopt;
+}
+
 void Program::write_back(const std::vector<at::IValue>& results, const std::vector<at::IValue>& inputs) const {
   struct Change {
     at::Tensor target, value;
@@ -242,13 +252,9 @@ void Program::write_back(const std::vector<at::IValue>& results, const std::vect
   std::vector<Change> changes;
   for (std::size_t i = 0; i < results.size(); ++i) {
     const OutputBinding& output = signature_.outputs[i];
-    if (output.kind == OutputBinding::Kind::kUser) continue;
-    for (std::size_t j = 0; j < inputs.size(); ++j) {
-      const InputBinding& input = signature_.inputs[j];
-      if (input.name != output.name || input.kind != changed_kind(output.kind)) continue;
-      changes.push_back({inputs[j].toTensor(), results[i].toTensor(), output.kind == OutputBinding::Kind::kUserInput});
-      break;
-    }
+    const auto input = replaced_[i];
+    if (!input || results[i].isNone()) continue;
+    changes.push_back({inputs[*input].toTensor(), results[i].toTensor(), output.kind == OutputBinding::Kind::kUserInput});
   }
   // One may be the memory that another changes.
   for (Change& one : changes) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -49,6 +50,20 @@ class Program {
   Call prepare(at::ArrayRef<at::IValue> arguments, bool any_real) const;
   // By the graph. Thread-safe.
   at::IValue run(Call call, const Tensors& tensors, const DeviceChange& devices) const;
+
+  // Where the graph can be cut. Throws Error (kUnsupported) for a program that changes its inputs.
+  std::vector<Graph::Cut> cuts() const;
+  std::size_t nodes() const { return graph_->nodes(); }
+  // What lies between two cuts, see Part. `used`: the inputs that it uses; a program's last part may give any.
+  struct Span {
+    Graph::Cut begin, end;
+    std::vector<std::size_t> used;
+  };
+  Span between(Graph::Cut begin, Graph::Cut end) const;
+  // `any_real`: as prepare() has it. Thread-safe.
+  std::vector<at::IValue> run_part(const Span& span, at::ArrayRef<at::IValue> given, const Tensors& tensors,
+                                   const DeviceChange& devices, bool any_real) const;
+
   // The user outputs as the Python module gave them.
   at::IValue nested(const std::vector<at::IValue>& outputs) const;
 
@@ -70,12 +85,17 @@ class Program {
   std::size_t arguments() const;
   Symbols check(const std::vector<Leaf>& leaves, bool any_real) const;
   void check_fixed(const Leaf& leaf, const at::IValue& fixed) const;
+  // Of results that are None nothing.
   void write_back(const std::vector<at::IValue>& results, const std::vector<at::IValue>& inputs) const;
+  std::optional<std::size_t> find_replaced(const OutputBinding& output) const;
+  bool uses(const Graph::Cut& begin, const Graph::Cut& end, std::size_t input) const;
+  bool is_there(std::size_t output, const Graph::Cut& begin, const Graph::Cut& end) const;
 
   const std::shared_ptr<const Archive> archive_;
   std::unique_ptr<const Graph> graph_;
   Modes modes_;
   Signature signature_;
+  std::vector<std::optional<std::size_t>> replaced_;  // by each output: an input, whose new value it is
   Tree positional_, keywords_, given_;
   std::string takes_;
   std::vector<std::string> argument_names_;

@@ -17,12 +17,14 @@ void put_one(const at::IValue& value, std::ptrdiff_t slot, Frame& frame) {
 }  // namespace
 
 Results Results::parse(const Json& outputs, Names& names, const std::string& where) {
-  const auto add = [&](const std::string& name) { return static_cast<std::ptrdiff_t>(names.add(name, where)); };
+  const auto add = [&](const std::string& name, const std::string& kind = "as_tensor") {
+    return static_cast<std::ptrdiff_t>(names.add(name, where, kind));
+  };
   const auto one = [&](const std::string& kind, const Json& content) -> std::ptrdiff_t {
     if (kind == "as_tensor") return add(text(content, "name", where));
     if (kind == "as_sym_int" || kind == "as_sym_float" || kind == "as_sym_bool") {
       const auto [known, value] = one_of(content, where);
-      return known == "as_name" ? add(text(value, where)) : kUnwanted;
+      return known == "as_name" ? add(text(value, where), kind) : kUnwanted;
     }
     if (kind == "as_none" || kind == "as_int" || kind == "as_float" || kind == "as_bool") return kUnwanted;
     unsupported(where, "gives a value of the kind '" + kind.substr(0, 100) + "', which is not supported");

@@ -117,11 +117,12 @@ std::string fault_of(ProcessGroup& group, ProcessGroup& everyone, const std::vec
     for (const auto& [parameter, tensor] : stage.parameters) {
       if (!tensor.defined()) return name + " has no tensor for its parameter '" + parameter + "'";
     }
-    if (std::ranges::any_of(stage.buffers, [](const at::Tensor& one) { return !one.defined(); })) {
-      return name + " has a buffer without a tensor";
+    for (const auto& [buffer, tensor] : stage.buffers) {
+      if (!tensor.defined()) return name + " has no tensor for its buffer '" + buffer + "'";
     }
     for (const std::string& tied : stage.tied) {
-      if (std::ranges::none_of(stage.parameters, [&](const auto& one) { return one.first == tied; })) {
+      const auto is_it = [&](const auto& one) { return one.first == tied; };
+      if (std::ranges::none_of(stage.parameters, is_it) && std::ranges::none_of(stage.buffers, is_it)) {
         return name + " has no parameter '" + tied + "', which is to be tied";
       }
     }
@@ -196,16 +197,18 @@ std::string say(ProcessGroup& group, ProcessGroup& everyone, const std::vector<P
   fields.put(static_cast<std::int64_t>(stages.size()));
   for (const PipelineStage& stage : stages) {
     fields.put(stage.index);
-    fields.put(static_cast<std::int64_t>(stage.parameters.size()));
-    for (const auto& [name, tensor] : stage.parameters) {
+    fields.put(static_cast<std::int64_t>(stage.parameters.size() + stage.buffers.size()));
+    const auto put = [&](const std::string& name, const at::Tensor& tensor, const char* more) {
       std::ostringstream shape;
-      if (tensor.defined()) {
-        shape << tensor.scalar_type() << " " << tensor.sizes() << (tensor.requires_grad() ? "" : " without gradient");
-      }
+      shape << tensor.scalar_type() << " " << tensor.sizes() << more;
       fields.put(name);
       fields.put(shape.str());
       fields.put(std::ranges::find(stage.tied, name) != stage.tied.end() ? 1 : 0);
+    };
+    for (const auto& [name, tensor] : stage.parameters) {
+      put(name, tensor, tensor.requires_grad() ? "" : " without gradient");
     }
+    for (const auto& [name, tensor] : stage.buffers) put(name, tensor, ", a buffer");
   }
   return fields.text();
 }
@@ -243,7 +246,7 @@ std::vector<std::vector<std::string>> compare_ranks(ProcessGroup& group, Process
           return a.name == b.name && a.shape == b.shape && a.tied == b.tied;
         };
         if (!std::ranges::equal(*known->second, parameters, alike)) {
-          invalid(where + "has other parameters than the same stage of another replica");
+          invalid(where + "has other parameters or buffers than the same stage of another replica");
         }
         continue;
       }

@@ -6,13 +6,13 @@
 namespace tandem {
 namespace {
 
-constexpr std::uint32_t kMagic = 0x54504d31;  // "TPM1"
+constexpr std::uint32_t kMagic = 0x54504d32;  // "TPM2"
 constexpr std::int64_t kMostElements = std::int64_t{1} << 40;
 
 struct Head {
   std::uint32_t magic = kMagic;
   std::uint32_t tensors = 0;
-  double weight = 1;
+  std::int64_t rows = 0, batch_rows = 0;
   std::int32_t error = 0;  // the code; 0: none
   std::uint32_t text = 0;  // bytes of the error's message, at the end
 };
@@ -74,7 +74,8 @@ at::Tensor to_header(const StageMessage& message) {
   at::Tensor header = at::zeros({kHeaderBytes}, at::kByte);
   Writer writer(static_cast<char*>(header.mutable_data_ptr()));
   Head head;
-  head.weight = message.weight;
+  head.rows = message.rows;
+  head.batch_rows = message.batch_rows;
   std::string text;
   if (message.failure) {
     text = message.failure->what();
@@ -110,8 +111,10 @@ StageMessage from_header(const at::Tensor& header) {
   Head head;
   reader.get(&head, sizeof head);
   if (head.magic != kMagic || head.tensors > kHeaderBytes / sizeof(TensorHead)) Reader::broken();
+  if (head.rows < 0 || head.rows > head.batch_rows) Reader::broken();
   StageMessage message;
-  message.weight = head.weight;
+  message.rows = head.rows;
+  message.batch_rows = head.batch_rows;
   for (std::uint32_t i = 0; i < head.tensors; ++i) {
     TensorHead one;
     reader.get(&one, sizeof one);

@@ -3,6 +3,7 @@
 
 #include <ATen/ATen.h>
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -15,9 +16,9 @@ namespace tandem {
 // A stage's result, or why there is none. With every micro-batch of the schedule one is sent, whatever has failed, so
 // that ranks never wait for what does not come.
 struct StageMessage {
-  double weight = 1;  // of the micro-batch in the batch
-  std::vector<at::Tensor> tensors;   // undefined: no gradient
-  std::vector<bool> requires_grad;   // of activations; empty of gradients
+  std::int64_t rows = 0, batch_rows = 0;  // of the micro-batch, and of all of them
+  std::vector<at::Tensor> tensors;        // undefined: no gradient
+  std::vector<bool> requires_grad;        // of activations; empty of gradients
   std::shared_ptr<const Error> failure;
 };
 

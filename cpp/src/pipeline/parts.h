@@ -19,6 +19,7 @@ struct PipelineParts {
   PipelineOptions options;
   std::map<int, std::unique_ptr<DataParallelReducer>> reducers;  // by stage; empty without replicas
   std::unique_ptr<TiedParameters> tied;
+  std::map<std::string, int> first_stage_of_tied;  // by name
   std::int64_t passes = 0;  // in a trace
 
   // Ranks that fail together, and their number in it is the one that errors name.
@@ -31,6 +32,7 @@ struct PipelineParts {
   std::string number_of(int rank) const;
   // Nobody waits for this rank any more.
   void abort_groups();
+  void abort_replicas();
 };
 
 // An error as ranks tell it each other; "": none.

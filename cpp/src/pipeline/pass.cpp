@@ -2,14 +2,14 @@
 
 #include <c10/core/InferenceMode.h>
 #include <torch/csrc/autograd/autograd.h>
-#include <torch/csrc/autograd/function.h>
-#include <torch/csrc/autograd/functions/basic_ops.h>
 #include <torch/csrc/autograd/grad_mode.h>
 
+#include <new>
 #include <optional>
 #include <utility>
 
 #include "base/invalid.h"
+#include "pipeline/result_of.h"
 #include "pipeline/schedule.h"
 #include "trace/recorder.h"
 
@@ -57,18 +57,12 @@ class HooksUntil {
   std::vector<std::optional<unsigned>> places_;
 };
 
-// The same tensor as the result of an operation, which a stage may change in place, as a leaf it may not.
-at::Tensor result_of(const at::Tensor& leaf) {
-  const std::shared_ptr<torch::autograd::Node> node(new torch::autograd::Identity(), torch::autograd::deleteNode);
-  node->set_next_edges(torch::autograd::collect_next_edges(leaf));
-  at::Tensor made = leaf.detach();
-  torch::autograd::create_gradient_edge(made, node);
-  return made;
-}
-
 ErrorCode code_of(const std::exception& failure) {
   const auto* ours = dynamic_cast<const Error*>(&failure);
   if (ours) return ours->code();
+  if (dynamic_cast<const c10::OutOfMemoryError*>(&failure) || dynamic_cast<const std::bad_alloc*>(&failure)) {
+    return ErrorCode::kOutOfMemory;
+  }
   return dynamic_cast<const c10::Error*>(&failure) ? ErrorCode::kInvalidArgument : ErrorCode::kCallback;
 }
 
@@ -83,7 +77,7 @@ PipelinePass::PipelinePass(PipelineParts& parts, Purpose purpose, const Tensors&
       if (inputs.empty()) invalid("the first stage's rank gives the inputs");
       rows_ = cut(inputs, "inputs", &inputs_);
     }
-    if (rank_of_stage.back() == rank && purpose != Purpose::kOutputs) cut(targets, "targets", &targets_);
+    if (rank_of_stage.back() == rank && purpose != Purpose::kOutputs) target_rows_ = cut(targets, "targets", &targets_);
   } catch (const std::exception& error) {
     failure_ = std::make_shared<const Error>(
         code_of(error), "pipeline, rank " + std::to_string(parts.everyone().rank()) + ": " + plain(error));
@@ -96,6 +90,10 @@ std::int64_t PipelinePass::cut(const Tensors& batch, const char* what, std::vect
   std::int64_t rows = -1;
   for (const at::Tensor& tensor : batch) {
     if (!tensor.defined() || tensor.dim() == 0) invalid(std::string(what) + " must be tensors with rows, one a sample");
+    if (purpose_ == Purpose::kTrain && tensor.grad_fn()) {  // one backward a micro-batch would want its graph each time
+      invalid(std::string(what) + " are results of operations that keep a graph; detach() them, for a pipeline takes no "
+              "gradient further than the first stage");
+    }
     if (rows >= 0 && tensor.size(0) != rows) {
       invalid(std::string(what) + " have " + std::to_string(rows) + " and " + std::to_string(tensor.size(0)) +
               " rows; give as many of each");
@@ -188,9 +186,15 @@ void PipelinePass::join_outputs() {
   }
 }
 
-at::Tensor PipelinePass::loss_of(const Tensors& outputs, int micro_batch, double weight) {
+at::Tensor PipelinePass::loss_of(const Tensors& outputs, int micro_batch, const StageMessage& message) {
+  // Others would be cut at other rows than the inputs.
+  if (!targets_[micro_batch].empty() && target_rows_ != message.batch_rows) {
+    invalid("targets have " + std::to_string(target_rows_) + " rows, the inputs " + std::to_string(message.batch_rows) +
+            "; give as many of each, one a sample");
+  }
   const at::Tensor loss = parts_.options.loss(outputs, targets_[micro_batch]);
   if (!loss.defined() || loss.numel() != 1) invalid("the loss of a micro-batch is one number, not " + shapes({loss}));
+  const double weight = static_cast<double>(message.rows) / static_cast<double>(message.batch_rows);
   const at::Tensor scaled = parts_.options.average_losses ? loss * weight : loss;
   loss_ += scaled.item<double>();
   return scaled;
@@ -203,7 +207,8 @@ StageMessage PipelinePass::forward(const PipelineAction& action, StageMessage me
   StageMessage result;
   if (action.stage == 0) {
     message.tensors = inputs_[i];
-    message.weight = static_cast<double>(inputs_[i].front().size(0)) / static_cast<double>(rows_);
+    message.rows = inputs_[i].front().size(0);
+    message.batch_rows = rows_;
   } else {
     for (std::size_t k = 0; k < message.tensors.size(); ++k) {
       at::Tensor& tensor = message.tensors[k];
@@ -215,7 +220,8 @@ StageMessage PipelinePass::forward(const PipelineAction& action, StageMessage me
       tensor = result_of(tensor);
     }
   }
-  result.weight = saved.weight = message.weight;
+  result.rows = message.rows;
+  result.batch_rows = message.batch_rows;
   DataParallelReducer* const reducer = reducer_of(action.stage);
   if (reducer) {
     reducer->set_require_backward_grad_sync(false);
@@ -227,7 +233,7 @@ StageMessage PipelinePass::forward(const PipelineAction& action, StageMessage me
     if (purpose_ == Purpose::kOutputs) {
       outputs_[i] = std::move(outputs);
     } else {
-      saved.outputs = {loss_of(outputs, i, message.weight)};
+      saved.outputs = {loss_of(outputs, i, message)};
     }
   } else {
     for (const at::Tensor& output : outputs) {

@@ -35,7 +35,6 @@ class PipelinePass {
   struct Saved {
     Tensors inputs;   // those that require a gradient
     Tensors outputs;  // on the last stage the loss
-    double weight = 1;
   };
   // Gives the number of rows.
   std::int64_t cut(const Tensors& batch, const char* what, std::vector<Tensors>* pieces);
@@ -43,7 +42,7 @@ class PipelinePass {
   StageMessage forward(const PipelineAction& action, StageMessage message);
   void backward(const PipelineAction& action, StageMessage message);
   void join_outputs();
-  at::Tensor loss_of(const Tensors& outputs, int micro_batch, double weight);
+  at::Tensor loss_of(const Tensors& outputs, int micro_batch, const StageMessage& message);
   void trace(const PipelineAction& action, std::chrono::steady_clock::time_point begun) const;
   bool is_last(int stage) const { return stage + 1 == parts_.options.schedule.stages(); }
   DataParallelReducer* reducer_of(int stage) const;
@@ -51,7 +50,7 @@ class PipelinePass {
   PipelineParts& parts_;
   const Purpose purpose_;
   std::vector<Tensors> inputs_, targets_;  // of each micro-batch
-  std::int64_t rows_ = 0;
+  std::int64_t rows_ = 0, target_rows_ = 0;
   std::shared_ptr<const Error> failure_;
   const std::vector<PipelineAction> actions_;
   std::map<std::pair<int, int>, Saved> saved_;  // by stage and micro-batch, between forward and backward

@@ -28,7 +28,7 @@ void make_alike(ProcessGroup& replicas, const PipelineStage& stage) {
     tensor.copy_(value);
   };
   for (const auto& [name, tensor] : stage.parameters) take_first(tensor);
-  for (const at::Tensor& buffer : stage.buffers) take_first(buffer);
+  for (const auto& [name, tensor] : stage.buffers) take_first(tensor);
 }
 
 // Null for a stage that does not train.
@@ -45,8 +45,10 @@ std::unique_ptr<DataParallelReducer> reducer_for(const PipelineStage& stage, con
     if (options.data_parallel.init_sync) make_alike(*options.replicas, stage);
     return nullptr;
   }
-  return std::make_unique<DataParallelReducer>(options.replicas, std::move(parameters), std::move(names), stage.buffers,
-                                               options.data_parallel, stage.sparse_gradients);
+  std::vector<at::Tensor> buffers;
+  for (const auto& [name, tensor] : stage.buffers) buffers.push_back(tensor);
+  return std::make_unique<DataParallelReducer>(options.replicas, std::move(parameters), std::move(names),
+                                               std::move(buffers), options.data_parallel, stage.sparse_gradients);
 }
 
 // Also where this rank names no dimension of the mesh, for it is to tell the others.
@@ -65,6 +67,10 @@ PipelineOptions on_mesh(const std::shared_ptr<DeviceMesh>& mesh, const std::stri
     mesh->group(dimension);
   } catch (const Error& error) {
     if (!options.fault) options.fault = std::make_shared<const Error>(error);
+    // Those of its pipeline wait in one of them.
+    if (mesh->dimensions() > 1) {
+      for (const std::string& name : mesh->names()) mesh->group(name)->abort();
+    }
   }
   if (mesh->dimensions() == 1) return options;
   options.replicas = mesh->group(mesh->names()[group_on(mesh, dimension) == mesh->group(mesh->names()[0]) ? 1 : 0]);
@@ -72,9 +78,36 @@ PipelineOptions on_mesh(const std::shared_ptr<DeviceMesh>& mesh, const std::stri
   return options;
 }
 
-// Of what follows when another rank fails.
+// Of what follows when another rank fails: a timeout, too, of what it did not send.
 bool is_consequence(const Error& error) {
-  return error.code() == ErrorCode::kAborted || error.code() == ErrorCode::kPeerLost;
+  return error.code() == ErrorCode::kAborted || error.code() == ErrorCode::kPeerLost || error.code() == ErrorCode::kTimeout;
+}
+
+constexpr const char* kBothGroups = "replicas everyone";
+
+// One who has no group of all ranks could tell nobody but those of its own pipeline, who tell the others by ending theirs.
+void check_groups(PipelineParts& parts) {
+  const PipelineOptions& options = parts.options;
+  const std::string mine = std::string(options.replicas ? "replicas" : "") + (options.everyone ? " everyone" : "");
+  std::vector<std::string> all;
+  try {
+    all = parts.group->all_gather_bytes(mine);
+  } catch (const Error&) {
+    if (mine != kBothGroups) throw;
+    return;  // one of them does not know its pipeline, see on_mesh(), and tells all ranks why
+  }
+  if (std::ranges::all_of(all, [&](const std::string& given) { return given == all.front(); }) &&
+      (all.front().empty() || all.front() == kBothGroups)) {
+    return;
+  }
+  const auto wrong = std::ranges::find_if(all, [&](const std::string& given) { return given != kBothGroups; });
+  const std::string where =
+      all.size() == 1 ? "" : "pipeline, rank " + std::to_string(wrong - all.begin()) + " of the pipeline's group: ";
+  const Error error(ErrorCode::kInvalidArgument,
+                    where + "a pipeline with replicas needs the group of a stage's replicas and that of all ranks; give both, "
+                            "or a mesh, on all of its ranks");
+  parts.abort_replicas();
+  throw error;
 }
 
 // Replicas of a stage are those of one number in their pipelines, which all of them have to say of each other.
@@ -139,27 +172,30 @@ std::string PipelineParts::number_of(int rank) const {
   return std::to_string(options.everyone ? options.everyone->rank_of(group->global_rank(rank)) : rank);
 }
 
-void PipelineParts::abort_groups() {
-  group->abort();
+void PipelineParts::abort_replicas() {
   if (options.replicas) options.replicas->abort();
   if (options.everyone) options.everyone->abort();
+}
+
+void PipelineParts::abort_groups() {
+  group->abort();
+  abort_replicas();
   if (tied) tied->abort();
 }
 
 Pipeline::Pipeline(std::shared_ptr<ProcessGroup> group, std::vector<PipelineStage> stages, PipelineOptions options)
     : parts_(std::make_unique<PipelineParts>()) {
   if (!group) invalid("a pipeline needs a process group");
-  if (!options.replicas != !options.everyone && !options.fault) {
-    options.fault = std::make_shared<const Error>(
-        ErrorCode::kInvalidArgument,
-        "a pipeline with replicas needs the group of a stage's replicas and that of all ranks; give both, or a mesh");
-  }
   std::ranges::sort(stages, {}, &PipelineStage::index);
   parts_->group = std::move(group);
   parts_->stages = std::move(stages);
   parts_->options = std::move(options);
   PipelineParts& parts = *parts_;
+  check_groups(parts);
   const auto tied = compare_ranks(*parts.group, parts.everyone(), parts.stages, parts.options);
+  for (std::size_t stage = 0; stage < tied.size(); ++stage) {
+    for (const std::string& name : tied[stage]) parts.first_stage_of_tied.try_emplace(name, static_cast<int>(stage));
+  }
   check_data_parallel(parts.options.data_parallel);  // on all ranks alike
   if (parts.options.replicas) make_reducers(parts);
   // After the reducers, which have replicas begin alike.
@@ -174,6 +210,21 @@ Pipeline::~Pipeline() = default;
 
 const PipelineSchedule& Pipeline::schedule() const {
   return parts_->options.schedule;
+}
+
+const std::vector<PipelineStage>& Pipeline::stages() const {
+  return parts_->stages;
+}
+
+bool Pipeline::is_first_with(const std::string& name) const {
+  const auto tied = parts_->first_stage_of_tied.find(name);
+  return tied == parts_->first_stage_of_tied.end() ||
+         parts_->options.schedule.rank_of_stage[tied->second] == parts_->group->rank();
+}
+
+bool Pipeline::saves(const std::string& name) const {
+  const auto& replicas = parts_->options.replicas;
+  return (!replicas || replicas->rank() == 0) && is_first_with(name);
 }
 
 namespace {

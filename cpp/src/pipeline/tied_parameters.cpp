@@ -26,9 +26,11 @@ TiedParameters::TiedParameters(ProcessGroup& group, const PipelineSchedule& sche
     one.name = name;
     for (const PipelineStage& stage : stages) {
       if (std::ranges::find(stage.tied, name) == stage.tied.end()) continue;
-      for (const auto& [own_name, tensor] : stage.parameters) {
-        const bool known = std::ranges::any_of(one.own, [&](const at::Tensor& other) { return other.is_same(tensor); });
-        if (own_name == name && !known) one.own.push_back(tensor);
+      for (const NamedTensors* tensors : {&stage.parameters, &stage.buffers}) {
+        for (const auto& [own_name, tensor] : *tensors) {
+          const bool known = std::ranges::any_of(one.own, [&](const at::Tensor& other) { return other.is_same(tensor); });
+          if (own_name == name && !known) one.own.push_back(tensor);
+        }
       }
     }
     if (one.own.empty()) continue;

@@ -50,8 +50,8 @@ var (
 	MayHoldTensor func(t reflect.Type) bool
 	// Optimizer is the handle of an *optim.Optimizer.
 	Optimizer func(optimizer any) c.Optimizer
-	// NewOptimizer makes an *optim.Optimizer, which frees the handle when it is collected.
-	NewOptimizer func(kind string, handle c.Optimizer) any
+	// NewOptimizer makes an *optim.Optimizer of those []*gotorch.Tensor, which frees the handle when it is collected.
+	NewOptimizer func(kind string, handle c.Optimizer, parameters any) any
 	// Store is the handle of a *dist.Store, which done releases.
 	Store func(store any) (handle c.Store, done func(), err error)
 	// UseGroup runs a call that waits for other ranks with the handle of a *dist.ProcessGroup, which stays open meanwhile: when

@@ -110,12 +110,23 @@ static tdm_error* on_loss(void* user_data, const tdm_pipeline_call* call) {
 }
 
 tdm_error* tg_pipeline_create(tdm_process_group* group, tdm_tensor* const* parameters, const char* const* names,
-                              const int32_t* stages, const uint8_t* tied, size_t parameter_count,
-                              tdm_tensor* const* buffers, const int32_t* buffer_stages, size_t buffer_count,
-                              const tdm_pipeline_options* options, int32_t has_loss, uintptr_t handle,
-                              tdm_pipeline** out) {
-  return tdm_pipeline_create(group, parameters, names, stages, tied, parameter_count, buffers, buffer_stages, buffer_count,
-                             options, on_stage, has_loss ? on_loss : NULL, (void*)handle, release, out);
+                              const int32_t* stages, const uint8_t* tied, const uint8_t* sparse,
+                              size_t parameter_count, tdm_tensor* const* buffers, const char* const* buffer_names,
+                              const int32_t* buffer_stages, const uint8_t* tied_buffers, size_t buffer_count,
+                              const tdm_pipeline_options* options, int32_t has_loss, uintptr_t handle, tdm_pipeline** out) {
+  return tdm_pipeline_create(group, parameters, names, stages, tied, sparse, parameter_count, buffers, buffer_names,
+                             buffer_stages, tied_buffers, buffer_count, options, on_stage, has_loss ? on_loss : NULL, (void*)handle,
+                             release, out);
+}
+
+tdm_error* tg_pipeline_split_by_time(tdm_process_group* group, int64_t layer_count, tdm_tensor* const* tensors,
+                                     size_t tensor_count, tdm_tensor* const* inputs, size_t input_count,
+                                     tdm_tensor* const* targets, size_t target_count,
+                                     const tdm_pipeline_split_options* options, int32_t has_loss, uintptr_t handle,
+                                     int64_t* first_layers, size_t* stage_count) {
+  return tdm_pipeline_split_by_time(group, layer_count, tensors, tensor_count, inputs, input_count, targets, target_count,
+                                    options, on_stage, has_loss ? on_loss : NULL, (void*)handle, release, first_layers,
+                                    stage_count);
 }
 
 static tdm_error* on_step(void* user_data, const tdm_step_batch* batch) {

@@ -31,6 +31,7 @@ type (
 	ModelAverager    unsafe.Pointer
 	DataParallel     unsafe.Pointer
 	Pipeline         unsafe.Pointer
+	DeviceMesh       unsafe.Pointer
 	RecordIOWriter   unsafe.Pointer
 	RecordIOReader   unsafe.Pointer
 	Dataset          unsafe.Pointer

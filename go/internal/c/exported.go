@@ -42,6 +42,20 @@ func ExportedInputs(m Module) (names, descriptions []string, err *Failure) {
 	return texts(first), texts(second), nil
 }
 
+// ExportedParts are at least so many parts of the program, or all that there are.
+func ExportedParts(m Module, least int) ([]Module, *Failure) {
+	var count C.size_t
+	if err := failure(C.tdm_exported_parts(module(m), C.int64_t(least), nil, &count)); err != nil {
+		return nil, err
+	}
+	parts := make([]Module, int(count))
+	if err := failure(C.tdm_exported_parts(module(m), C.int64_t(least),
+		(**C.tdm_module)(unsafe.Pointer(unsafe.SliceData(parts))), &count)); err != nil {
+		return nil, err
+	}
+	return parts, nil
+}
+
 // SaveExported writes an archive for torch.export.load.
 func SaveExported(m Module, path string) *Failure {
 	cPath := C.CString(path)

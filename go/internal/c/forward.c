@@ -200,6 +200,7 @@ const char* const tandem_go_names[TANDEM_GO_FUNCTION_COUNT] = {
     "tdm_exported_call",
     "tdm_exported_inputs",
     "tdm_exported_save",
+    "tdm_exported_parts",
     "tdm_jit_load",
     "tdm_jit_load_bytes",
     "tdm_jit_compile",
@@ -333,12 +334,24 @@ const char* const tandem_go_names[TANDEM_GO_FUNCTION_COUNT] = {
     "tdm_post_local_sgd_optimizer_create",
     "tdm_zero_redundancy_optimizer_create",
     "tdm_zero_redundancy_optimizer_consolidate",
+    "tdm_device_mesh_create",
+    "tdm_device_mesh_free",
+    "tdm_device_mesh_dimensions",
+    "tdm_device_mesh_name",
+    "tdm_device_mesh_size",
+    "tdm_device_mesh_coordinate",
+    "tdm_device_mesh_group",
+    "tdm_device_mesh_submesh",
+    "tdm_device_mesh_flatten",
     "tdm_pipeline_options_init",
     "tdm_pipeline_create",
     "tdm_pipeline_free",
     "tdm_pipeline_step",
     "tdm_pipeline_evaluate",
     "tdm_pipeline_forward",
+    "tdm_pipeline_saves",
+    "tdm_pipeline_split_options_init",
+    "tdm_pipeline_split_by_time",
     "tdm_checkpoint_folder_options_init",
     "tdm_checkpoint_folder_create",
     "tdm_checkpoint_folder_free",
@@ -1439,1317 +1452,1382 @@ tdm_error* tdm_exported_save(const tdm_module* program, const char* path) {
   return ((tdm_error* (*)(const tdm_module* program, const char* path))slots[192])(program, path);
 }
 
-tdm_error* tdm_jit_load(const char* path, tdm_module** out) {
+tdm_error* tdm_exported_parts(const tdm_module* program, int64_t least, tdm_module** parts, size_t* part_count) {
   if (!slots[193]) return (tdm_error*)&tandem_go_missing[193];
-  return ((tdm_error* (*)(const char* path, tdm_module** out))slots[193])(path, out);
+  return ((tdm_error* (*)(const tdm_module* program, int64_t least, tdm_module** parts, size_t* part_count))slots[193])(program, least, parts, part_count);
+}
+
+tdm_error* tdm_jit_load(const char* path, tdm_module** out) {
+  if (!slots[194]) return (tdm_error*)&tandem_go_missing[194];
+  return ((tdm_error* (*)(const char* path, tdm_module** out))slots[194])(path, out);
 }
 
 tdm_error* tdm_jit_load_bytes(const void* data, size_t data_bytes, tdm_module** out) {
-  if (!slots[194]) return (tdm_error*)&tandem_go_missing[194];
-  return ((tdm_error* (*)(const void* data, size_t data_bytes, tdm_module** out))slots[194])(data, data_bytes, out);
+  if (!slots[195]) return (tdm_error*)&tandem_go_missing[195];
+  return ((tdm_error* (*)(const void* data, size_t data_bytes, tdm_module** out))slots[195])(data, data_bytes, out);
 }
 
 tdm_error* tdm_jit_compile(const char* source, tdm_module** out) {
-  if (!slots[195]) return (tdm_error*)&tandem_go_missing[195];
-  return ((tdm_error* (*)(const char* source, tdm_module** out))slots[195])(source, out);
+  if (!slots[196]) return (tdm_error*)&tandem_go_missing[196];
+  return ((tdm_error* (*)(const char* source, tdm_module** out))slots[196])(source, out);
 }
 
 tdm_error* tdm_jit_save(const tdm_module* module, const char* path) {
-  if (!slots[196]) return (tdm_error*)&tandem_go_missing[196];
-  return ((tdm_error* (*)(const tdm_module* module, const char* path))slots[196])(module, path);
+  if (!slots[197]) return (tdm_error*)&tandem_go_missing[197];
+  return ((tdm_error* (*)(const tdm_module* module, const char* path))slots[197])(module, path);
 }
 
 tdm_error* tdm_jit_save_bytes(const tdm_module* module, tdm_string** out) {
-  if (!slots[197]) return (tdm_error*)&tandem_go_missing[197];
-  return ((tdm_error* (*)(const tdm_module* module, tdm_string** out))slots[197])(module, out);
+  if (!slots[198]) return (tdm_error*)&tandem_go_missing[198];
+  return ((tdm_error* (*)(const tdm_module* module, tdm_string** out))slots[198])(module, out);
 }
 
 tdm_error* tdm_jit_methods(const tdm_module* module, tdm_strings** out) {
-  if (!slots[198]) return (tdm_error*)&tandem_go_missing[198];
-  return ((tdm_error* (*)(const tdm_module* module, tdm_strings** out))slots[198])(module, out);
+  if (!slots[199]) return (tdm_error*)&tandem_go_missing[199];
+  return ((tdm_error* (*)(const tdm_module* module, tdm_strings** out))slots[199])(module, out);
 }
 
 tdm_error* tdm_jit_schema(const tdm_module* module, const char* method, tdm_string** out) {
-  if (!slots[199]) return (tdm_error*)&tandem_go_missing[199];
-  return ((tdm_error* (*)(const tdm_module* module, const char* method, tdm_string** out))slots[199])(module, method, out);
+  if (!slots[200]) return (tdm_error*)&tandem_go_missing[200];
+  return ((tdm_error* (*)(const tdm_module* module, const char* method, tdm_string** out))slots[200])(module, method, out);
 }
 
 tdm_error* tdm_jit_call(tdm_module* module, const char* method, const tdm_value* arguments, size_t argument_count, tdm_value* out) {
-  if (!slots[200]) return (tdm_error*)&tandem_go_missing[200];
-  return ((tdm_error* (*)(tdm_module* module, const char* method, const tdm_value* arguments, size_t argument_count, tdm_value* out))slots[200])(module, method, arguments, argument_count, out);
+  if (!slots[201]) return (tdm_error*)&tandem_go_missing[201];
+  return ((tdm_error* (*)(tdm_module* module, const char* method, const tdm_value* arguments, size_t argument_count, tdm_value* out))slots[201])(module, method, arguments, argument_count, out);
 }
 
 void tdm_jit_trace_init(tdm_jit_trace* made, size_t struct_size) {
-  if (!slots[201]) return;
-  ((void (*)(tdm_jit_trace* made, size_t struct_size))slots[201])(made, struct_size);
+  if (!slots[202]) return;
+  ((void (*)(tdm_jit_trace* made, size_t struct_size))slots[202])(made, struct_size);
 }
 
 tdm_error* tdm_jit_trace_function(const tdm_jit_trace* trace, tdm_module** out) {
-  if (!slots[202]) return (tdm_error*)&tandem_go_missing[202];
-  return ((tdm_error* (*)(const tdm_jit_trace* trace, tdm_module** out))slots[202])(trace, out);
+  if (!slots[203]) return (tdm_error*)&tandem_go_missing[203];
+  return ((tdm_error* (*)(const tdm_jit_trace* trace, tdm_module** out))slots[203])(trace, out);
 }
 
 void tdm_tcp_store_options_init(tdm_tcp_store_options* made, size_t struct_size) {
-  if (!slots[203]) return;
-  ((void (*)(tdm_tcp_store_options* made, size_t struct_size))slots[203])(made, struct_size);
+  if (!slots[204]) return;
+  ((void (*)(tdm_tcp_store_options* made, size_t struct_size))slots[204])(made, struct_size);
 }
 
 tdm_error* tdm_store_tcp(const char* host, uint16_t port, const tdm_tcp_store_options* options, tdm_store** out) {
-  if (!slots[204]) return (tdm_error*)&tandem_go_missing[204];
-  return ((tdm_error* (*)(const char* host, uint16_t port, const tdm_tcp_store_options* options, tdm_store** out))slots[204])(host, port, options, out);
+  if (!slots[205]) return (tdm_error*)&tandem_go_missing[205];
+  return ((tdm_error* (*)(const char* host, uint16_t port, const tdm_tcp_store_options* options, tdm_store** out))slots[205])(host, port, options, out);
 }
 
 tdm_error* tdm_store_file(const char* path, int32_t world_size, tdm_store** out) {
-  if (!slots[205]) return (tdm_error*)&tandem_go_missing[205];
-  return ((tdm_error* (*)(const char* path, int32_t world_size, tdm_store** out))slots[205])(path, world_size, out);
+  if (!slots[206]) return (tdm_error*)&tandem_go_missing[206];
+  return ((tdm_error* (*)(const char* path, int32_t world_size, tdm_store** out))slots[206])(path, world_size, out);
 }
 
 tdm_error* tdm_store_hash(tdm_store** out) {
-  if (!slots[206]) return (tdm_error*)&tandem_go_missing[206];
-  return ((tdm_error* (*)(tdm_store** out))slots[206])(out);
+  if (!slots[207]) return (tdm_error*)&tandem_go_missing[207];
+  return ((tdm_error* (*)(tdm_store** out))slots[207])(out);
 }
 
 tdm_error* tdm_store_prefix(const char* prefix, const tdm_store* store, tdm_store** out) {
-  if (!slots[207]) return (tdm_error*)&tandem_go_missing[207];
-  return ((tdm_error* (*)(const char* prefix, const tdm_store* store, tdm_store** out))slots[207])(prefix, store, out);
+  if (!slots[208]) return (tdm_error*)&tandem_go_missing[208];
+  return ((tdm_error* (*)(const char* prefix, const tdm_store* store, tdm_store** out))slots[208])(prefix, store, out);
 }
 
 void tdm_store_free(tdm_store* store) {
-  if (!slots[208]) return;
-  ((void (*)(tdm_store* store))slots[208])(store);
+  if (!slots[209]) return;
+  ((void (*)(tdm_store* store))slots[209])(store);
 }
 
 uint16_t tdm_store_port(const tdm_store* store) {
-  if (!slots[209]) return 0;
-  return ((uint16_t (*)(const tdm_store* store))slots[209])(store);
+  if (!slots[210]) return 0;
+  return ((uint16_t (*)(const tdm_store* store))slots[210])(store);
 }
 
 tdm_error* tdm_store_set(tdm_store* store, const char* key, const void* data, size_t size) {
-  if (!slots[210]) return (tdm_error*)&tandem_go_missing[210];
-  return ((tdm_error* (*)(tdm_store* store, const char* key, const void* data, size_t size))slots[210])(store, key, data, size);
+  if (!slots[211]) return (tdm_error*)&tandem_go_missing[211];
+  return ((tdm_error* (*)(tdm_store* store, const char* key, const void* data, size_t size))slots[211])(store, key, data, size);
 }
 
 tdm_error* tdm_store_get(tdm_store* store, const char* key, tdm_string** out) {
-  if (!slots[211]) return (tdm_error*)&tandem_go_missing[211];
-  return ((tdm_error* (*)(tdm_store* store, const char* key, tdm_string** out))slots[211])(store, key, out);
+  if (!slots[212]) return (tdm_error*)&tandem_go_missing[212];
+  return ((tdm_error* (*)(tdm_store* store, const char* key, tdm_string** out))slots[212])(store, key, out);
 }
 
 tdm_error* tdm_store_add(tdm_store* store, const char* key, int64_t amount, int64_t* out) {
-  if (!slots[212]) return (tdm_error*)&tandem_go_missing[212];
-  return ((tdm_error* (*)(tdm_store* store, const char* key, int64_t amount, int64_t* out))slots[212])(store, key, amount, out);
+  if (!slots[213]) return (tdm_error*)&tandem_go_missing[213];
+  return ((tdm_error* (*)(tdm_store* store, const char* key, int64_t amount, int64_t* out))slots[213])(store, key, amount, out);
 }
 
 tdm_error* tdm_store_check(tdm_store* store, const char* const* keys, size_t count, int32_t* out) {
-  if (!slots[213]) return (tdm_error*)&tandem_go_missing[213];
-  return ((tdm_error* (*)(tdm_store* store, const char* const* keys, size_t count, int32_t* out))slots[213])(store, keys, count, out);
+  if (!slots[214]) return (tdm_error*)&tandem_go_missing[214];
+  return ((tdm_error* (*)(tdm_store* store, const char* const* keys, size_t count, int32_t* out))slots[214])(store, keys, count, out);
 }
 
 tdm_error* tdm_store_delete(tdm_store* store, const char* key, int32_t* out) {
-  if (!slots[214]) return (tdm_error*)&tandem_go_missing[214];
-  return ((tdm_error* (*)(tdm_store* store, const char* key, int32_t* out))slots[214])(store, key, out);
+  if (!slots[215]) return (tdm_error*)&tandem_go_missing[215];
+  return ((tdm_error* (*)(tdm_store* store, const char* key, int32_t* out))slots[215])(store, key, out);
 }
 
 tdm_error* tdm_store_wait(tdm_store* store, const char* const* keys, size_t count, int64_t timeout_ms) {
-  if (!slots[215]) return (tdm_error*)&tandem_go_missing[215];
-  return ((tdm_error* (*)(tdm_store* store, const char* const* keys, size_t count, int64_t timeout_ms))slots[215])(store, keys, count, timeout_ms);
+  if (!slots[216]) return (tdm_error*)&tandem_go_missing[216];
+  return ((tdm_error* (*)(tdm_store* store, const char* const* keys, size_t count, int64_t timeout_ms))slots[216])(store, keys, count, timeout_ms);
 }
 
 tdm_error* tdm_store_compare_set(tdm_store* store, const char* key, const void* expected, size_t expected_size, const void* desired, size_t desired_size, tdm_string** out) {
-  if (!slots[216]) return (tdm_error*)&tandem_go_missing[216];
-  return ((tdm_error* (*)(tdm_store* store, const char* key, const void* expected, size_t expected_size, const void* desired, size_t desired_size, tdm_string** out))slots[216])(store, key, expected, expected_size, desired, desired_size, out);
+  if (!slots[217]) return (tdm_error*)&tandem_go_missing[217];
+  return ((tdm_error* (*)(tdm_store* store, const char* key, const void* expected, size_t expected_size, const void* desired, size_t desired_size, tdm_string** out))slots[217])(store, key, expected, expected_size, desired, desired_size, out);
 }
 
 tdm_error* tdm_store_set_timeout(tdm_store* store, int64_t timeout_ms) {
-  if (!slots[217]) return (tdm_error*)&tandem_go_missing[217];
-  return ((tdm_error* (*)(tdm_store* store, int64_t timeout_ms))slots[217])(store, timeout_ms);
+  if (!slots[218]) return (tdm_error*)&tandem_go_missing[218];
+  return ((tdm_error* (*)(tdm_store* store, int64_t timeout_ms))slots[218])(store, timeout_ms);
 }
 
 tdm_error* tdm_launch_place(int32_t* rank, int32_t* world_size, int32_t* local_rank, int32_t* local_world_size, int32_t* node_rank, tdm_string** launcher) {
-  if (!slots[218]) return (tdm_error*)&tandem_go_missing[218];
-  return ((tdm_error* (*)(int32_t* rank, int32_t* world_size, int32_t* local_rank, int32_t* local_world_size, int32_t* node_rank, tdm_string** launcher))slots[218])(rank, world_size, local_rank, local_world_size, node_rank, launcher);
+  if (!slots[219]) return (tdm_error*)&tandem_go_missing[219];
+  return ((tdm_error* (*)(int32_t* rank, int32_t* world_size, int32_t* local_rank, int32_t* local_world_size, int32_t* node_rank, tdm_string** launcher))slots[219])(rank, world_size, local_rank, local_world_size, node_rank, launcher);
 }
 
 void tdm_process_group_options_init(tdm_process_group_options* made, size_t struct_size) {
-  if (!slots[219]) return;
-  ((void (*)(tdm_process_group_options* made, size_t struct_size))slots[219])(made, struct_size);
+  if (!slots[220]) return;
+  ((void (*)(tdm_process_group_options* made, size_t struct_size))slots[220])(made, struct_size);
 }
 
 tdm_error* tdm_process_group_create(const tdm_process_group_options* options, const tdm_store* store, tdm_process_group** out) {
-  if (!slots[220]) return (tdm_error*)&tandem_go_missing[220];
-  return ((tdm_error* (*)(const tdm_process_group_options* options, const tdm_store* store, tdm_process_group** out))slots[220])(options, store, out);
+  if (!slots[221]) return (tdm_error*)&tandem_go_missing[221];
+  return ((tdm_error* (*)(const tdm_process_group_options* options, const tdm_store* store, tdm_process_group** out))slots[221])(options, store, out);
 }
 
 void tdm_process_group_free(tdm_process_group* group) {
-  if (!slots[221]) return;
-  ((void (*)(tdm_process_group* group))slots[221])(group);
+  if (!slots[222]) return;
+  ((void (*)(tdm_process_group* group))slots[222])(group);
 }
 
 int32_t tdm_process_group_rank(const tdm_process_group* group) {
-  if (!slots[222]) return 0;
-  return ((int32_t (*)(const tdm_process_group* group))slots[222])(group);
-}
-
-int32_t tdm_process_group_size(const tdm_process_group* group) {
   if (!slots[223]) return 0;
   return ((int32_t (*)(const tdm_process_group* group))slots[223])(group);
 }
 
-const char* tdm_process_group_backend(const tdm_process_group* group) {
+int32_t tdm_process_group_size(const tdm_process_group* group) {
   if (!slots[224]) return 0;
-  return ((const char* (*)(const tdm_process_group* group))slots[224])(group);
+  return ((int32_t (*)(const tdm_process_group* group))slots[224])(group);
 }
 
-const char* tdm_process_group_name(const tdm_process_group* group) {
+const char* tdm_process_group_backend(const tdm_process_group* group) {
   if (!slots[225]) return 0;
   return ((const char* (*)(const tdm_process_group* group))slots[225])(group);
 }
 
+const char* tdm_process_group_name(const tdm_process_group* group) {
+  if (!slots[226]) return 0;
+  return ((const char* (*)(const tdm_process_group* group))slots[226])(group);
+}
+
 tdm_error* tdm_process_group_abort(tdm_process_group* group) {
-  if (!slots[226]) return (tdm_error*)&tandem_go_missing[226];
-  return ((tdm_error* (*)(tdm_process_group* group))slots[226])(group);
+  if (!slots[227]) return (tdm_error*)&tandem_go_missing[227];
+  return ((tdm_error* (*)(tdm_process_group* group))slots[227])(group);
 }
 
 tdm_error* tdm_process_group_new_group(tdm_process_group* group, const int32_t* ranks, size_t rank_count, const char* name, tdm_process_group** out) {
-  if (!slots[227]) return (tdm_error*)&tandem_go_missing[227];
-  return ((tdm_error* (*)(tdm_process_group* group, const int32_t* ranks, size_t rank_count, const char* name, tdm_process_group** out))slots[227])(group, ranks, rank_count, name, out);
+  if (!slots[228]) return (tdm_error*)&tandem_go_missing[228];
+  return ((tdm_error* (*)(tdm_process_group* group, const int32_t* ranks, size_t rank_count, const char* name, tdm_process_group** out))slots[228])(group, ranks, rank_count, name, out);
 }
 
 tdm_error* tdm_process_group_split(tdm_process_group* group, const int32_t* ranks, size_t rank_count, const size_t* sizes, size_t group_count, const char* name, tdm_process_group** out) {
-  if (!slots[228]) return (tdm_error*)&tandem_go_missing[228];
-  return ((tdm_error* (*)(tdm_process_group* group, const int32_t* ranks, size_t rank_count, const size_t* sizes, size_t group_count, const char* name, tdm_process_group** out))slots[228])(group, ranks, rank_count, sizes, group_count, name, out);
+  if (!slots[229]) return (tdm_error*)&tandem_go_missing[229];
+  return ((tdm_error* (*)(tdm_process_group* group, const int32_t* ranks, size_t rank_count, const size_t* sizes, size_t group_count, const char* name, tdm_process_group** out))slots[229])(group, ranks, rank_count, sizes, group_count, name, out);
 }
 
 tdm_error* tdm_process_group_new_subgroups(tdm_process_group* group, int32_t size, const char* name, tdm_process_group** out) {
-  if (!slots[229]) return (tdm_error*)&tandem_go_missing[229];
-  return ((tdm_error* (*)(tdm_process_group* group, int32_t size, const char* name, tdm_process_group** out))slots[229])(group, size, name, out);
+  if (!slots[230]) return (tdm_error*)&tandem_go_missing[230];
+  return ((tdm_error* (*)(tdm_process_group* group, int32_t size, const char* name, tdm_process_group** out))slots[230])(group, size, name, out);
 }
 
 int32_t tdm_process_group_global_rank(const tdm_process_group* group, int32_t rank) {
-  if (!slots[230]) return 0;
-  return ((int32_t (*)(const tdm_process_group* group, int32_t rank))slots[230])(group, rank);
+  if (!slots[231]) return 0;
+  return ((int32_t (*)(const tdm_process_group* group, int32_t rank))slots[231])(group, rank);
 }
 
 int32_t tdm_process_group_rank_of(const tdm_process_group* group, int32_t global_rank) {
-  if (!slots[231]) return 0;
-  return ((int32_t (*)(const tdm_process_group* group, int32_t global_rank))slots[231])(group, global_rank);
+  if (!slots[232]) return 0;
+  return ((int32_t (*)(const tdm_process_group* group, int32_t global_rank))slots[232])(group, global_rank);
 }
 
 tdm_error* tdm_broadcast(tdm_process_group* group, tdm_tensor* tensor, int32_t root, tdm_work** work) {
-  if (!slots[232]) return (tdm_error*)&tandem_go_missing[232];
-  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* tensor, int32_t root, tdm_work** work))slots[232])(group, tensor, root, work);
+  if (!slots[233]) return (tdm_error*)&tandem_go_missing[233];
+  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* tensor, int32_t root, tdm_work** work))slots[233])(group, tensor, root, work);
 }
 
 tdm_error* tdm_all_reduce(tdm_process_group* group, tdm_tensor* tensor, tdm_reduce_op op, tdm_work** work) {
-  if (!slots[233]) return (tdm_error*)&tandem_go_missing[233];
-  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* tensor, tdm_reduce_op op, tdm_work** work))slots[233])(group, tensor, op, work);
+  if (!slots[234]) return (tdm_error*)&tandem_go_missing[234];
+  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* tensor, tdm_reduce_op op, tdm_work** work))slots[234])(group, tensor, op, work);
 }
 
 tdm_error* tdm_all_reduce_premul_sum(tdm_process_group* group, tdm_tensor* tensor, double factor, tdm_work** work) {
-  if (!slots[234]) return (tdm_error*)&tandem_go_missing[234];
-  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* tensor, double factor, tdm_work** work))slots[234])(group, tensor, factor, work);
+  if (!slots[235]) return (tdm_error*)&tandem_go_missing[235];
+  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* tensor, double factor, tdm_work** work))slots[235])(group, tensor, factor, work);
 }
 
 tdm_error* tdm_all_reduce_coalesced(tdm_process_group* group, tdm_tensor* const* tensors, size_t tensor_count, tdm_reduce_op op, tdm_work** work) {
-  if (!slots[235]) return (tdm_error*)&tandem_go_missing[235];
-  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* const* tensors, size_t tensor_count, tdm_reduce_op op, tdm_work** work))slots[235])(group, tensors, tensor_count, op, work);
+  if (!slots[236]) return (tdm_error*)&tandem_go_missing[236];
+  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* const* tensors, size_t tensor_count, tdm_reduce_op op, tdm_work** work))slots[236])(group, tensors, tensor_count, op, work);
 }
 
 tdm_error* tdm_reduce(tdm_process_group* group, tdm_tensor* tensor, int32_t root, tdm_reduce_op op, tdm_work** work) {
-  if (!slots[236]) return (tdm_error*)&tandem_go_missing[236];
-  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* tensor, int32_t root, tdm_reduce_op op, tdm_work** work))slots[236])(group, tensor, root, op, work);
+  if (!slots[237]) return (tdm_error*)&tandem_go_missing[237];
+  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* tensor, int32_t root, tdm_reduce_op op, tdm_work** work))slots[237])(group, tensor, root, op, work);
 }
 
 tdm_error* tdm_all_gather(tdm_process_group* group, tdm_tensor* const* outputs, size_t output_count, const tdm_tensor* input, tdm_work** work) {
-  if (!slots[237]) return (tdm_error*)&tandem_go_missing[237];
-  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* const* outputs, size_t output_count, const tdm_tensor* input, tdm_work** work))slots[237])(group, outputs, output_count, input, work);
+  if (!slots[238]) return (tdm_error*)&tandem_go_missing[238];
+  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* const* outputs, size_t output_count, const tdm_tensor* input, tdm_work** work))slots[238])(group, outputs, output_count, input, work);
 }
 
 tdm_error* tdm_all_gather_into_tensor(tdm_process_group* group, tdm_tensor* output, const tdm_tensor* input, tdm_work** work) {
-  if (!slots[238]) return (tdm_error*)&tandem_go_missing[238];
-  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* output, const tdm_tensor* input, tdm_work** work))slots[238])(group, output, input, work);
+  if (!slots[239]) return (tdm_error*)&tandem_go_missing[239];
+  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* output, const tdm_tensor* input, tdm_work** work))slots[239])(group, output, input, work);
 }
 
 tdm_error* tdm_gather(tdm_process_group* group, tdm_tensor* const* outputs, size_t output_count, const tdm_tensor* input, int32_t root, tdm_work** work) {
-  if (!slots[239]) return (tdm_error*)&tandem_go_missing[239];
-  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* const* outputs, size_t output_count, const tdm_tensor* input, int32_t root, tdm_work** work))slots[239])(group, outputs, output_count, input, root, work);
+  if (!slots[240]) return (tdm_error*)&tandem_go_missing[240];
+  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* const* outputs, size_t output_count, const tdm_tensor* input, int32_t root, tdm_work** work))slots[240])(group, outputs, output_count, input, root, work);
 }
 
 tdm_error* tdm_scatter(tdm_process_group* group, tdm_tensor* output, tdm_tensor* const* inputs, size_t input_count, int32_t root, tdm_work** work) {
-  if (!slots[240]) return (tdm_error*)&tandem_go_missing[240];
-  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* output, tdm_tensor* const* inputs, size_t input_count, int32_t root, tdm_work** work))slots[240])(group, output, inputs, input_count, root, work);
+  if (!slots[241]) return (tdm_error*)&tandem_go_missing[241];
+  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* output, tdm_tensor* const* inputs, size_t input_count, int32_t root, tdm_work** work))slots[241])(group, output, inputs, input_count, root, work);
 }
 
 tdm_error* tdm_reduce_scatter(tdm_process_group* group, tdm_tensor* output, tdm_tensor* const* inputs, size_t input_count, tdm_reduce_op op, tdm_work** work) {
-  if (!slots[241]) return (tdm_error*)&tandem_go_missing[241];
-  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* output, tdm_tensor* const* inputs, size_t input_count, tdm_reduce_op op, tdm_work** work))slots[241])(group, output, inputs, input_count, op, work);
+  if (!slots[242]) return (tdm_error*)&tandem_go_missing[242];
+  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* output, tdm_tensor* const* inputs, size_t input_count, tdm_reduce_op op, tdm_work** work))slots[242])(group, output, inputs, input_count, op, work);
 }
 
 tdm_error* tdm_reduce_scatter_tensor(tdm_process_group* group, tdm_tensor* output, const tdm_tensor* input, tdm_reduce_op op, tdm_work** work) {
-  if (!slots[242]) return (tdm_error*)&tandem_go_missing[242];
-  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* output, const tdm_tensor* input, tdm_reduce_op op, tdm_work** work))slots[242])(group, output, input, op, work);
+  if (!slots[243]) return (tdm_error*)&tandem_go_missing[243];
+  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* output, const tdm_tensor* input, tdm_reduce_op op, tdm_work** work))slots[243])(group, output, input, op, work);
 }
 
 tdm_error* tdm_all_to_all(tdm_process_group* group, tdm_tensor* const* outputs, size_t output_count, tdm_tensor* const* inputs, size_t input_count, tdm_work** work) {
-  if (!slots[243]) return (tdm_error*)&tandem_go_missing[243];
-  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* const* outputs, size_t output_count, tdm_tensor* const* inputs, size_t input_count, tdm_work** work))slots[243])(group, outputs, output_count, inputs, input_count, work);
+  if (!slots[244]) return (tdm_error*)&tandem_go_missing[244];
+  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* const* outputs, size_t output_count, tdm_tensor* const* inputs, size_t input_count, tdm_work** work))slots[244])(group, outputs, output_count, inputs, input_count, work);
 }
 
 tdm_error* tdm_all_to_all_single(tdm_process_group* group, tdm_tensor* output, const tdm_tensor* input, const int64_t* output_splits, size_t output_split_count, const int64_t* input_splits, size_t input_split_count, tdm_work** work) {
-  if (!slots[244]) return (tdm_error*)&tandem_go_missing[244];
-  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* output, const tdm_tensor* input, const int64_t* output_splits, size_t output_split_count, const int64_t* input_splits, size_t input_split_count, tdm_work** work))slots[244])(group, output, input, output_splits, output_split_count, input_splits, input_split_count, work);
+  if (!slots[245]) return (tdm_error*)&tandem_go_missing[245];
+  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* output, const tdm_tensor* input, const int64_t* output_splits, size_t output_split_count, const int64_t* input_splits, size_t input_split_count, tdm_work** work))slots[245])(group, output, input, output_splits, output_split_count, input_splits, input_split_count, work);
 }
 
 tdm_error* tdm_barrier(tdm_process_group* group, tdm_work** work) {
-  if (!slots[245]) return (tdm_error*)&tandem_go_missing[245];
-  return ((tdm_error* (*)(tdm_process_group* group, tdm_work** work))slots[245])(group, work);
+  if (!slots[246]) return (tdm_error*)&tandem_go_missing[246];
+  return ((tdm_error* (*)(tdm_process_group* group, tdm_work** work))slots[246])(group, work);
 }
 
 tdm_error* tdm_monitored_barrier(tdm_process_group* group, int64_t timeout_ms) {
-  if (!slots[246]) return (tdm_error*)&tandem_go_missing[246];
-  return ((tdm_error* (*)(tdm_process_group* group, int64_t timeout_ms))slots[246])(group, timeout_ms);
+  if (!slots[247]) return (tdm_error*)&tandem_go_missing[247];
+  return ((tdm_error* (*)(tdm_process_group* group, int64_t timeout_ms))slots[247])(group, timeout_ms);
 }
 
 tdm_error* tdm_send(tdm_process_group* group, const tdm_tensor* tensor, int32_t to, int32_t tag, tdm_work** work) {
-  if (!slots[247]) return (tdm_error*)&tandem_go_missing[247];
-  return ((tdm_error* (*)(tdm_process_group* group, const tdm_tensor* tensor, int32_t to, int32_t tag, tdm_work** work))slots[247])(group, tensor, to, tag, work);
+  if (!slots[248]) return (tdm_error*)&tandem_go_missing[248];
+  return ((tdm_error* (*)(tdm_process_group* group, const tdm_tensor* tensor, int32_t to, int32_t tag, tdm_work** work))slots[248])(group, tensor, to, tag, work);
 }
 
 tdm_error* tdm_recv(tdm_process_group* group, tdm_tensor* tensor, int32_t from, int32_t tag, int32_t* source, tdm_work** work) {
-  if (!slots[248]) return (tdm_error*)&tandem_go_missing[248];
-  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* tensor, int32_t from, int32_t tag, int32_t* source, tdm_work** work))slots[248])(group, tensor, from, tag, source, work);
+  if (!slots[249]) return (tdm_error*)&tandem_go_missing[249];
+  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* tensor, int32_t from, int32_t tag, int32_t* source, tdm_work** work))slots[249])(group, tensor, from, tag, source, work);
 }
 
 tdm_error* tdm_batch_send_recv(tdm_process_group* group, const tdm_message* messages, size_t message_count, tdm_work** work) {
-  if (!slots[249]) return (tdm_error*)&tandem_go_missing[249];
-  return ((tdm_error* (*)(tdm_process_group* group, const tdm_message* messages, size_t message_count, tdm_work** work))slots[249])(group, messages, message_count, work);
+  if (!slots[250]) return (tdm_error*)&tandem_go_missing[250];
+  return ((tdm_error* (*)(tdm_process_group* group, const tdm_message* messages, size_t message_count, tdm_work** work))slots[250])(group, messages, message_count, work);
 }
 
 tdm_error* tdm_broadcast_bytes(tdm_process_group* group, const void* data, size_t size, int32_t root, tdm_string** out) {
-  if (!slots[250]) return (tdm_error*)&tandem_go_missing[250];
-  return ((tdm_error* (*)(tdm_process_group* group, const void* data, size_t size, int32_t root, tdm_string** out))slots[250])(group, data, size, root, out);
+  if (!slots[251]) return (tdm_error*)&tandem_go_missing[251];
+  return ((tdm_error* (*)(tdm_process_group* group, const void* data, size_t size, int32_t root, tdm_string** out))slots[251])(group, data, size, root, out);
 }
 
 tdm_error* tdm_all_gather_bytes(tdm_process_group* group, const void* data, size_t size, tdm_string** out, size_t out_count) {
-  if (!slots[251]) return (tdm_error*)&tandem_go_missing[251];
-  return ((tdm_error* (*)(tdm_process_group* group, const void* data, size_t size, tdm_string** out, size_t out_count))slots[251])(group, data, size, out, out_count);
+  if (!slots[252]) return (tdm_error*)&tandem_go_missing[252];
+  return ((tdm_error* (*)(tdm_process_group* group, const void* data, size_t size, tdm_string** out, size_t out_count))slots[252])(group, data, size, out, out_count);
 }
 
 tdm_error* tdm_gather_bytes(tdm_process_group* group, const void* data, size_t size, int32_t root, tdm_string** out, size_t out_count) {
-  if (!slots[252]) return (tdm_error*)&tandem_go_missing[252];
-  return ((tdm_error* (*)(tdm_process_group* group, const void* data, size_t size, int32_t root, tdm_string** out, size_t out_count))slots[252])(group, data, size, root, out, out_count);
+  if (!slots[253]) return (tdm_error*)&tandem_go_missing[253];
+  return ((tdm_error* (*)(tdm_process_group* group, const void* data, size_t size, int32_t root, tdm_string** out, size_t out_count))slots[253])(group, data, size, root, out, out_count);
 }
 
 tdm_error* tdm_scatter_bytes(tdm_process_group* group, const void* const* data, const size_t* sizes, size_t count, int32_t root, tdm_string** out) {
-  if (!slots[253]) return (tdm_error*)&tandem_go_missing[253];
-  return ((tdm_error* (*)(tdm_process_group* group, const void* const* data, const size_t* sizes, size_t count, int32_t root, tdm_string** out))slots[253])(group, data, sizes, count, root, out);
+  if (!slots[254]) return (tdm_error*)&tandem_go_missing[254];
+  return ((tdm_error* (*)(tdm_process_group* group, const void* const* data, const size_t* sizes, size_t count, int32_t root, tdm_string** out))slots[254])(group, data, sizes, count, root, out);
 }
 
 tdm_error* tdm_work_wait(tdm_work* work, int64_t timeout_ms) {
-  if (!slots[254]) return (tdm_error*)&tandem_go_missing[254];
-  return ((tdm_error* (*)(tdm_work* work, int64_t timeout_ms))slots[254])(work, timeout_ms);
+  if (!slots[255]) return (tdm_error*)&tandem_go_missing[255];
+  return ((tdm_error* (*)(tdm_work* work, int64_t timeout_ms))slots[255])(work, timeout_ms);
 }
 
 int32_t tdm_work_is_completed(const tdm_work* work) {
-  if (!slots[255]) return 0;
-  return ((int32_t (*)(const tdm_work* work))slots[255])(work);
+  if (!slots[256]) return 0;
+  return ((int32_t (*)(const tdm_work* work))slots[256])(work);
 }
 
 tdm_error* tdm_work_error(const tdm_work* work, tdm_error** out) {
-  if (!slots[256]) return (tdm_error*)&tandem_go_missing[256];
-  return ((tdm_error* (*)(const tdm_work* work, tdm_error** out))slots[256])(work, out);
+  if (!slots[257]) return (tdm_error*)&tandem_go_missing[257];
+  return ((tdm_error* (*)(const tdm_work* work, tdm_error** out))slots[257])(work, out);
 }
 
 tdm_error* tdm_work_on_completion(tdm_work* work, void (*callback)(void* user_data, const tdm_error* error), void* user_data, void (*destroy)(void* user_data)) {
-  if (!slots[257]) return (tdm_error*)&tandem_go_missing[257];
-  return ((tdm_error* (*)(tdm_work* work, void (*callback)(void* user_data, const tdm_error* error), void* user_data, void (*destroy)(void* user_data)))slots[257])(work, callback, user_data, destroy);
+  if (!slots[258]) return (tdm_error*)&tandem_go_missing[258];
+  return ((tdm_error* (*)(tdm_work* work, void (*callback)(void* user_data, const tdm_error* error), void* user_data, void (*destroy)(void* user_data)))slots[258])(work, callback, user_data, destroy);
 }
 
 size_t tdm_work_result_count(const tdm_work* work) {
-  if (!slots[258]) return 0;
-  return ((size_t (*)(const tdm_work* work))slots[258])(work);
+  if (!slots[259]) return 0;
+  return ((size_t (*)(const tdm_work* work))slots[259])(work);
 }
 
 tdm_error* tdm_work_result(const tdm_work* work, size_t index, tdm_tensor** out) {
-  if (!slots[259]) return (tdm_error*)&tandem_go_missing[259];
-  return ((tdm_error* (*)(const tdm_work* work, size_t index, tdm_tensor** out))slots[259])(work, index, out);
+  if (!slots[260]) return (tdm_error*)&tandem_go_missing[260];
+  return ((tdm_error* (*)(const tdm_work* work, size_t index, tdm_tensor** out))slots[260])(work, index, out);
 }
 
 int32_t tdm_work_source_rank(const tdm_work* work) {
-  if (!slots[260]) return 0;
-  return ((int32_t (*)(const tdm_work* work))slots[260])(work);
+  if (!slots[261]) return 0;
+  return ((int32_t (*)(const tdm_work* work))slots[261])(work);
 }
 
 void tdm_work_free(tdm_work* work) {
-  if (!slots[261]) return;
-  ((void (*)(tdm_work* work))slots[261])(work);
+  if (!slots[262]) return;
+  ((void (*)(tdm_work* work))slots[262])(work);
 }
 
 tdm_error* tdm_flight_record(tdm_string** out) {
-  if (!slots[262]) return (tdm_error*)&tandem_go_missing[262];
-  return ((tdm_error* (*)(tdm_string** out))slots[262])(out);
+  if (!slots[263]) return (tdm_error*)&tandem_go_missing[263];
+  return ((tdm_error* (*)(tdm_string** out))slots[263])(out);
 }
 
 void tdm_trace_options_init(tdm_trace_options* made, size_t struct_size) {
-  if (!slots[263]) return;
-  ((void (*)(tdm_trace_options* made, size_t struct_size))slots[263])(made, struct_size);
+  if (!slots[264]) return;
+  ((void (*)(tdm_trace_options* made, size_t struct_size))slots[264])(made, struct_size);
 }
 
 tdm_error* tdm_trace_start(tdm_process_group* group, const tdm_trace_options* options) {
-  if (!slots[264]) return (tdm_error*)&tandem_go_missing[264];
-  return ((tdm_error* (*)(tdm_process_group* group, const tdm_trace_options* options))slots[264])(group, options);
+  if (!slots[265]) return (tdm_error*)&tandem_go_missing[265];
+  return ((tdm_error* (*)(tdm_process_group* group, const tdm_trace_options* options))slots[265])(group, options);
 }
 
 tdm_error* tdm_trace_stop(const char* path) {
-  if (!slots[265]) return (tdm_error*)&tandem_go_missing[265];
-  return ((tdm_error* (*)(const char* path))slots[265])(path);
+  if (!slots[266]) return (tdm_error*)&tandem_go_missing[266];
+  return ((tdm_error* (*)(const char* path))slots[266])(path);
 }
 
 void tdm_profiler_options_init(tdm_profiler_options* made, size_t struct_size) {
-  if (!slots[266]) return;
-  ((void (*)(tdm_profiler_options* made, size_t struct_size))slots[266])(made, struct_size);
+  if (!slots[267]) return;
+  ((void (*)(tdm_profiler_options* made, size_t struct_size))slots[267])(made, struct_size);
 }
 
 tdm_error* tdm_profiler_start(tdm_process_group* group, const tdm_profiler_options* options) {
-  if (!slots[267]) return (tdm_error*)&tandem_go_missing[267];
-  return ((tdm_error* (*)(tdm_process_group* group, const tdm_profiler_options* options))slots[267])(group, options);
+  if (!slots[268]) return (tdm_error*)&tandem_go_missing[268];
+  return ((tdm_error* (*)(tdm_process_group* group, const tdm_profiler_options* options))slots[268])(group, options);
 }
 
 tdm_error* tdm_profiler_stop(const char* path, tdm_string** table) {
-  if (!slots[268]) return (tdm_error*)&tandem_go_missing[268];
-  return ((tdm_error* (*)(const char* path, tdm_string** table))slots[268])(path, table);
+  if (!slots[269]) return (tdm_error*)&tandem_go_missing[269];
+  return ((tdm_error* (*)(const char* path, tdm_string** table))slots[269])(path, table);
 }
 
 tdm_error* tdm_differentiable_broadcast(tdm_process_group* group, const tdm_tensor* tensor, int32_t root, tdm_tensor** out) {
-  if (!slots[269]) return (tdm_error*)&tandem_go_missing[269];
-  return ((tdm_error* (*)(tdm_process_group* group, const tdm_tensor* tensor, int32_t root, tdm_tensor** out))slots[269])(group, tensor, root, out);
+  if (!slots[270]) return (tdm_error*)&tandem_go_missing[270];
+  return ((tdm_error* (*)(tdm_process_group* group, const tdm_tensor* tensor, int32_t root, tdm_tensor** out))slots[270])(group, tensor, root, out);
 }
 
 tdm_error* tdm_differentiable_all_reduce(tdm_process_group* group, const tdm_tensor* tensor, tdm_reduce_op op, tdm_tensor** out) {
-  if (!slots[270]) return (tdm_error*)&tandem_go_missing[270];
-  return ((tdm_error* (*)(tdm_process_group* group, const tdm_tensor* tensor, tdm_reduce_op op, tdm_tensor** out))slots[270])(group, tensor, op, out);
+  if (!slots[271]) return (tdm_error*)&tandem_go_missing[271];
+  return ((tdm_error* (*)(tdm_process_group* group, const tdm_tensor* tensor, tdm_reduce_op op, tdm_tensor** out))slots[271])(group, tensor, op, out);
 }
 
 tdm_error* tdm_differentiable_reduce(tdm_process_group* group, const tdm_tensor* tensor, int32_t root, tdm_reduce_op op, tdm_tensor** out) {
-  if (!slots[271]) return (tdm_error*)&tandem_go_missing[271];
-  return ((tdm_error* (*)(tdm_process_group* group, const tdm_tensor* tensor, int32_t root, tdm_reduce_op op, tdm_tensor** out))slots[271])(group, tensor, root, op, out);
+  if (!slots[272]) return (tdm_error*)&tandem_go_missing[272];
+  return ((tdm_error* (*)(tdm_process_group* group, const tdm_tensor* tensor, int32_t root, tdm_reduce_op op, tdm_tensor** out))slots[272])(group, tensor, root, op, out);
 }
 
 tdm_error* tdm_differentiable_gather(tdm_process_group* group, const tdm_tensor* tensor, int32_t root, tdm_tensor** out, size_t out_count) {
-  if (!slots[272]) return (tdm_error*)&tandem_go_missing[272];
-  return ((tdm_error* (*)(tdm_process_group* group, const tdm_tensor* tensor, int32_t root, tdm_tensor** out, size_t out_count))slots[272])(group, tensor, root, out, out_count);
+  if (!slots[273]) return (tdm_error*)&tandem_go_missing[273];
+  return ((tdm_error* (*)(tdm_process_group* group, const tdm_tensor* tensor, int32_t root, tdm_tensor** out, size_t out_count))slots[273])(group, tensor, root, out, out_count);
 }
 
 tdm_error* tdm_differentiable_scatter(tdm_process_group* group, tdm_tensor* const* tensors, size_t tensor_count, int32_t root, tdm_tensor** out) {
-  if (!slots[273]) return (tdm_error*)&tandem_go_missing[273];
-  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* const* tensors, size_t tensor_count, int32_t root, tdm_tensor** out))slots[273])(group, tensors, tensor_count, root, out);
+  if (!slots[274]) return (tdm_error*)&tandem_go_missing[274];
+  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* const* tensors, size_t tensor_count, int32_t root, tdm_tensor** out))slots[274])(group, tensors, tensor_count, root, out);
 }
 
 tdm_error* tdm_differentiable_all_gather(tdm_process_group* group, const tdm_tensor* tensor, tdm_tensor** out, size_t out_count) {
-  if (!slots[274]) return (tdm_error*)&tandem_go_missing[274];
-  return ((tdm_error* (*)(tdm_process_group* group, const tdm_tensor* tensor, tdm_tensor** out, size_t out_count))slots[274])(group, tensor, out, out_count);
+  if (!slots[275]) return (tdm_error*)&tandem_go_missing[275];
+  return ((tdm_error* (*)(tdm_process_group* group, const tdm_tensor* tensor, tdm_tensor** out, size_t out_count))slots[275])(group, tensor, out, out_count);
 }
 
 tdm_error* tdm_differentiable_reduce_scatter(tdm_process_group* group, tdm_tensor* const* tensors, size_t tensor_count, tdm_reduce_op op, tdm_tensor** out) {
-  if (!slots[275]) return (tdm_error*)&tandem_go_missing[275];
-  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* const* tensors, size_t tensor_count, tdm_reduce_op op, tdm_tensor** out))slots[275])(group, tensors, tensor_count, op, out);
+  if (!slots[276]) return (tdm_error*)&tandem_go_missing[276];
+  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* const* tensors, size_t tensor_count, tdm_reduce_op op, tdm_tensor** out))slots[276])(group, tensors, tensor_count, op, out);
 }
 
 tdm_error* tdm_differentiable_all_to_all(tdm_process_group* group, tdm_tensor* const* tensors, size_t tensor_count, tdm_tensor** out, size_t out_count) {
-  if (!slots[276]) return (tdm_error*)&tandem_go_missing[276];
-  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* const* tensors, size_t tensor_count, tdm_tensor** out, size_t out_count))slots[276])(group, tensors, tensor_count, out, out_count);
+  if (!slots[277]) return (tdm_error*)&tandem_go_missing[277];
+  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* const* tensors, size_t tensor_count, tdm_tensor** out, size_t out_count))slots[277])(group, tensors, tensor_count, out, out_count);
 }
 
 tdm_error* tdm_differentiable_all_to_all_single(tdm_process_group* group, const tdm_tensor* tensor, const int64_t* output_splits, size_t output_split_count, const int64_t* input_splits, size_t input_split_count, tdm_tensor** out) {
-  if (!slots[277]) return (tdm_error*)&tandem_go_missing[277];
-  return ((tdm_error* (*)(tdm_process_group* group, const tdm_tensor* tensor, const int64_t* output_splits, size_t output_split_count, const int64_t* input_splits, size_t input_split_count, tdm_tensor** out))slots[277])(group, tensor, output_splits, output_split_count, input_splits, input_split_count, out);
+  if (!slots[278]) return (tdm_error*)&tandem_go_missing[278];
+  return ((tdm_error* (*)(tdm_process_group* group, const tdm_tensor* tensor, const int64_t* output_splits, size_t output_split_count, const int64_t* input_splits, size_t input_split_count, tdm_tensor** out))slots[278])(group, tensor, output_splits, output_split_count, input_splits, input_split_count, out);
 }
 
 void tdm_ddp_options_init(tdm_ddp_options* made, size_t struct_size) {
-  if (!slots[278]) return;
-  ((void (*)(tdm_ddp_options* made, size_t struct_size))slots[278])(made, struct_size);
+  if (!slots[279]) return;
+  ((void (*)(tdm_ddp_options* made, size_t struct_size))slots[279])(made, struct_size);
 }
 
 tdm_error* tdm_ddp_create(tdm_process_group* group, tdm_tensor* const* parameters, const char* const* names, size_t parameter_count, tdm_tensor* const* buffers, size_t buffer_count, const tdm_ddp_options* options, tdm_ddp** out) {
-  if (!slots[279]) return (tdm_error*)&tandem_go_missing[279];
-  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* const* parameters, const char* const* names, size_t parameter_count, tdm_tensor* const* buffers, size_t buffer_count, const tdm_ddp_options* options, tdm_ddp** out))slots[279])(group, parameters, names, parameter_count, buffers, buffer_count, options, out);
+  if (!slots[280]) return (tdm_error*)&tandem_go_missing[280];
+  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* const* parameters, const char* const* names, size_t parameter_count, tdm_tensor* const* buffers, size_t buffer_count, const tdm_ddp_options* options, tdm_ddp** out))slots[280])(group, parameters, names, parameter_count, buffers, buffer_count, options, out);
 }
 
 void tdm_ddp_free(tdm_ddp* ddp) {
-  if (!slots[280]) return;
-  ((void (*)(tdm_ddp* ddp))slots[280])(ddp);
+  if (!slots[281]) return;
+  ((void (*)(tdm_ddp* ddp))slots[281])(ddp);
 }
 
 tdm_error* tdm_ddp_prepare_forward(tdm_ddp* ddp, int32_t training, const tdm_value* arguments, size_t argument_count, tdm_value* prepared) {
-  if (!slots[281]) return (tdm_error*)&tandem_go_missing[281];
-  return ((tdm_error* (*)(tdm_ddp* ddp, int32_t training, const tdm_value* arguments, size_t argument_count, tdm_value* prepared))slots[281])(ddp, training, arguments, argument_count, prepared);
+  if (!slots[282]) return (tdm_error*)&tandem_go_missing[282];
+  return ((tdm_error* (*)(tdm_ddp* ddp, int32_t training, const tdm_value* arguments, size_t argument_count, tdm_value* prepared))slots[282])(ddp, training, arguments, argument_count, prepared);
 }
 
 tdm_error* tdm_ddp_prepare_backward(tdm_ddp* ddp, const tdm_value* outputs, size_t output_count, tdm_value* prepared) {
-  if (!slots[282]) return (tdm_error*)&tandem_go_missing[282];
-  return ((tdm_error* (*)(tdm_ddp* ddp, const tdm_value* outputs, size_t output_count, tdm_value* prepared))slots[282])(ddp, outputs, output_count, prepared);
+  if (!slots[283]) return (tdm_error*)&tandem_go_missing[283];
+  return ((tdm_error* (*)(tdm_ddp* ddp, const tdm_value* outputs, size_t output_count, tdm_value* prepared))slots[283])(ddp, outputs, output_count, prepared);
 }
 
 tdm_error* tdm_ddp_cancel_forward(tdm_ddp* ddp) {
-  if (!slots[283]) return (tdm_error*)&tandem_go_missing[283];
-  return ((tdm_error* (*)(tdm_ddp* ddp))slots[283])(ddp);
+  if (!slots[284]) return (tdm_error*)&tandem_go_missing[284];
+  return ((tdm_error* (*)(tdm_ddp* ddp))slots[284])(ddp);
 }
 
 tdm_error* tdm_ddp_set_require_backward_grad_sync(tdm_ddp* ddp, int32_t on) {
-  if (!slots[284]) return (tdm_error*)&tandem_go_missing[284];
-  return ((tdm_error* (*)(tdm_ddp* ddp, int32_t on))slots[284])(ddp, on);
+  if (!slots[285]) return (tdm_error*)&tandem_go_missing[285];
+  return ((tdm_error* (*)(tdm_ddp* ddp, int32_t on))slots[285])(ddp, on);
 }
 
 tdm_error* tdm_ddp_set_batch_samples(tdm_ddp* ddp, int64_t samples) {
-  if (!slots[285]) return (tdm_error*)&tandem_go_missing[285];
-  return ((tdm_error* (*)(tdm_ddp* ddp, int64_t samples))slots[285])(ddp, samples);
+  if (!slots[286]) return (tdm_error*)&tandem_go_missing[286];
+  return ((tdm_error* (*)(tdm_ddp* ddp, int64_t samples))slots[286])(ddp, samples);
 }
 
 tdm_error* tdm_ddp_set_buffers(tdm_ddp* ddp, tdm_tensor* const* buffers, size_t buffer_count) {
-  if (!slots[286]) return (tdm_error*)&tandem_go_missing[286];
-  return ((tdm_error* (*)(tdm_ddp* ddp, tdm_tensor* const* buffers, size_t buffer_count))slots[286])(ddp, buffers, buffer_count);
+  if (!slots[287]) return (tdm_error*)&tandem_go_missing[287];
+  return ((tdm_error* (*)(tdm_ddp* ddp, tdm_tensor* const* buffers, size_t buffer_count))slots[287])(ddp, buffers, buffer_count);
 }
 
 void tdm_comm_hook_options_init(tdm_comm_hook_options* made, size_t struct_size) {
-  if (!slots[287]) return;
-  ((void (*)(tdm_comm_hook_options* made, size_t struct_size))slots[287])(made, struct_size);
+  if (!slots[288]) return;
+  ((void (*)(tdm_comm_hook_options* made, size_t struct_size))slots[288])(made, struct_size);
 }
 
 tdm_error* tdm_ddp_set_comm_hook(tdm_ddp* ddp, tdm_comm_hook hook, const tdm_comm_hook_options* options) {
-  if (!slots[288]) return (tdm_error*)&tandem_go_missing[288];
-  return ((tdm_error* (*)(tdm_ddp* ddp, tdm_comm_hook hook, const tdm_comm_hook_options* options))slots[288])(ddp, hook, options);
+  if (!slots[289]) return (tdm_error*)&tandem_go_missing[289];
+  return ((tdm_error* (*)(tdm_ddp* ddp, tdm_comm_hook hook, const tdm_comm_hook_options* options))slots[289])(ddp, hook, options);
 }
 
 tdm_error* tdm_ddp_state(const tdm_ddp* ddp, tdm_named_tensors** out) {
-  if (!slots[289]) return (tdm_error*)&tandem_go_missing[289];
-  return ((tdm_error* (*)(const tdm_ddp* ddp, tdm_named_tensors** out))slots[289])(ddp, out);
+  if (!slots[290]) return (tdm_error*)&tandem_go_missing[290];
+  return ((tdm_error* (*)(const tdm_ddp* ddp, tdm_named_tensors** out))slots[290])(ddp, out);
 }
 
 tdm_error* tdm_ddp_load_state(tdm_ddp* ddp, const char* const* names, tdm_tensor* const* tensors, size_t count) {
-  if (!slots[290]) return (tdm_error*)&tandem_go_missing[290];
-  return ((tdm_error* (*)(tdm_ddp* ddp, const char* const* names, tdm_tensor* const* tensors, size_t count))slots[290])(ddp, names, tensors, count);
+  if (!slots[291]) return (tdm_error*)&tandem_go_missing[291];
+  return ((tdm_error* (*)(tdm_ddp* ddp, const char* const* names, tdm_tensor* const* tensors, size_t count))slots[291])(ddp, names, tensors, count);
 }
 
 tdm_error* tdm_ddp_register_comm_hook(tdm_ddp* ddp, tdm_error* (*begin)(void* user_data, const tdm_grad_bucket* bucket, tdm_work** work), tdm_error* (*finish)(void* user_data, const tdm_grad_bucket* bucket, tdm_tensor** result), void* user_data, void (*destroy)(void* user_data)) {
-  if (!slots[291]) return (tdm_error*)&tandem_go_missing[291];
-  return ((tdm_error* (*)(tdm_ddp* ddp, tdm_error* (*begin)(void* user_data, const tdm_grad_bucket* bucket, tdm_work** work), tdm_error* (*finish)(void* user_data, const tdm_grad_bucket* bucket, tdm_tensor** result), void* user_data, void (*destroy)(void* user_data)))slots[291])(ddp, begin, finish, user_data, destroy);
+  if (!slots[292]) return (tdm_error*)&tandem_go_missing[292];
+  return ((tdm_error* (*)(tdm_ddp* ddp, tdm_error* (*begin)(void* user_data, const tdm_grad_bucket* bucket, tdm_work** work), tdm_error* (*finish)(void* user_data, const tdm_grad_bucket* bucket, tdm_tensor** result), void* user_data, void (*destroy)(void* user_data)))slots[292])(ddp, begin, finish, user_data, destroy);
 }
 
 tdm_error* tdm_ddp_set_optimizer_in_backward(tdm_ddp* ddp, tdm_optimizer* optimizer) {
-  if (!slots[292]) return (tdm_error*)&tandem_go_missing[292];
-  return ((tdm_error* (*)(tdm_ddp* ddp, tdm_optimizer* optimizer))slots[292])(ddp, optimizer);
+  if (!slots[293]) return (tdm_error*)&tandem_go_missing[293];
+  return ((tdm_error* (*)(tdm_ddp* ddp, tdm_optimizer* optimizer))slots[293])(ddp, optimizer);
 }
 
 void tdm_ddp_join_options_init(tdm_ddp_join_options* made, size_t struct_size) {
-  if (!slots[293]) return;
-  ((void (*)(tdm_ddp_join_options* made, size_t struct_size))slots[293])(made, struct_size);
+  if (!slots[294]) return;
+  ((void (*)(tdm_ddp_join_options* made, size_t struct_size))slots[294])(made, struct_size);
 }
 
 tdm_error* tdm_ddp_begin_join(tdm_ddp* ddp, const tdm_ddp_join_options* options) {
-  if (!slots[294]) return (tdm_error*)&tandem_go_missing[294];
-  return ((tdm_error* (*)(tdm_ddp* ddp, const tdm_ddp_join_options* options))slots[294])(ddp, options);
+  if (!slots[295]) return (tdm_error*)&tandem_go_missing[295];
+  return ((tdm_error* (*)(tdm_ddp* ddp, const tdm_ddp_join_options* options))slots[295])(ddp, options);
 }
 
 tdm_error* tdm_ddp_end_join(tdm_ddp* ddp) {
-  if (!slots[295]) return (tdm_error*)&tandem_go_missing[295];
-  return ((tdm_error* (*)(tdm_ddp* ddp))slots[295])(ddp);
-}
-
-tdm_error* tdm_ddp_cancel_join(tdm_ddp* ddp) {
   if (!slots[296]) return (tdm_error*)&tandem_go_missing[296];
   return ((tdm_error* (*)(tdm_ddp* ddp))slots[296])(ddp);
 }
 
+tdm_error* tdm_ddp_cancel_join(tdm_ddp* ddp) {
+  if (!slots[297]) return (tdm_error*)&tandem_go_missing[297];
+  return ((tdm_error* (*)(tdm_ddp* ddp))slots[297])(ddp);
+}
+
 void tdm_ddp_statistics_init(tdm_ddp_statistics* made, size_t struct_size) {
-  if (!slots[297]) return;
-  ((void (*)(tdm_ddp_statistics* made, size_t struct_size))slots[297])(made, struct_size);
+  if (!slots[298]) return;
+  ((void (*)(tdm_ddp_statistics* made, size_t struct_size))slots[298])(made, struct_size);
 }
 
 tdm_error* tdm_ddp_get_statistics(const tdm_ddp* ddp, tdm_ddp_statistics* out) {
-  if (!slots[298]) return (tdm_error*)&tandem_go_missing[298];
-  return ((tdm_error* (*)(const tdm_ddp* ddp, tdm_ddp_statistics* out))slots[298])(ddp, out);
+  if (!slots[299]) return (tdm_error*)&tandem_go_missing[299];
+  return ((tdm_error* (*)(const tdm_ddp* ddp, tdm_ddp_statistics* out))slots[299])(ddp, out);
 }
 
 tdm_error* tdm_ddp_get_bucket(const tdm_ddp* ddp, int64_t index, int64_t* bytes, tdm_strings** names) {
-  if (!slots[299]) return (tdm_error*)&tandem_go_missing[299];
-  return ((tdm_error* (*)(const tdm_ddp* ddp, int64_t index, int64_t* bytes, tdm_strings** names))slots[299])(ddp, index, bytes, names);
+  if (!slots[300]) return (tdm_error*)&tandem_go_missing[300];
+  return ((tdm_error* (*)(const tdm_ddp* ddp, int64_t index, int64_t* bytes, tdm_strings** names))slots[300])(ddp, index, bytes, names);
 }
 
 tdm_error* tdm_ddp_set_statistics_sample_rate(tdm_ddp* ddp, int64_t iterations) {
-  if (!slots[300]) return (tdm_error*)&tandem_go_missing[300];
-  return ((tdm_error* (*)(tdm_ddp* ddp, int64_t iterations))slots[300])(ddp, iterations);
+  if (!slots[301]) return (tdm_error*)&tandem_go_missing[301];
+  return ((tdm_error* (*)(tdm_ddp* ddp, int64_t iterations))slots[301])(ddp, iterations);
 }
 
 tdm_error* tdm_ddp_statistics_table(const tdm_ddp* ddp, tdm_string** out) {
-  if (!slots[301]) return (tdm_error*)&tandem_go_missing[301];
-  return ((tdm_error* (*)(const tdm_ddp* ddp, tdm_string** out))slots[301])(ddp, out);
+  if (!slots[302]) return (tdm_error*)&tandem_go_missing[302];
+  return ((tdm_error* (*)(const tdm_ddp* ddp, tdm_string** out))slots[302])(ddp, out);
 }
 
 tdm_error* tdm_ddp_set_separate_exchanges(tdm_ddp* ddp, int64_t every) {
-  if (!slots[302]) return (tdm_error*)&tandem_go_missing[302];
-  return ((tdm_error* (*)(tdm_ddp* ddp, int64_t every))slots[302])(ddp, every);
+  if (!slots[303]) return (tdm_error*)&tandem_go_missing[303];
+  return ((tdm_error* (*)(tdm_ddp* ddp, int64_t every))slots[303])(ddp, every);
 }
 
 void tdm_ddp_iteration_init(tdm_ddp_iteration* made, size_t struct_size) {
-  if (!slots[303]) return;
-  ((void (*)(tdm_ddp_iteration* made, size_t struct_size))slots[303])(made, struct_size);
+  if (!slots[304]) return;
+  ((void (*)(tdm_ddp_iteration* made, size_t struct_size))slots[304])(made, struct_size);
 }
 
 tdm_error* tdm_ddp_get_iteration_count(const tdm_ddp* ddp, int64_t* out) {
-  if (!slots[304]) return (tdm_error*)&tandem_go_missing[304];
-  return ((tdm_error* (*)(const tdm_ddp* ddp, int64_t* out))slots[304])(ddp, out);
+  if (!slots[305]) return (tdm_error*)&tandem_go_missing[305];
+  return ((tdm_error* (*)(const tdm_ddp* ddp, int64_t* out))slots[305])(ddp, out);
 }
 
 tdm_error* tdm_ddp_get_iteration(const tdm_ddp* ddp, int64_t index, tdm_ddp_iteration* out) {
-  if (!slots[305]) return (tdm_error*)&tandem_go_missing[305];
-  return ((tdm_error* (*)(const tdm_ddp* ddp, int64_t index, tdm_ddp_iteration* out))slots[305])(ddp, index, out);
+  if (!slots[306]) return (tdm_error*)&tandem_go_missing[306];
+  return ((tdm_error* (*)(const tdm_ddp* ddp, int64_t index, tdm_ddp_iteration* out))slots[306])(ddp, index, out);
 }
 
 tdm_error* tdm_ddp_get_iteration_bucket(const tdm_ddp* ddp, int64_t index, int64_t bucket, int64_t* bytes, int64_t* begun, int64_t* done) {
-  if (!slots[306]) return (tdm_error*)&tandem_go_missing[306];
-  return ((tdm_error* (*)(const tdm_ddp* ddp, int64_t index, int64_t bucket, int64_t* bytes, int64_t* begun, int64_t* done))slots[306])(ddp, index, bucket, bytes, begun, done);
+  if (!slots[307]) return (tdm_error*)&tandem_go_missing[307];
+  return ((tdm_error* (*)(const tdm_ddp* ddp, int64_t index, int64_t bucket, int64_t* bytes, int64_t* begun, int64_t* done))slots[307])(ddp, index, bucket, bytes, begun, done);
 }
 
 void tdm_bucket_trial_options_init(tdm_bucket_trial_options* made, size_t struct_size) {
-  if (!slots[307]) return;
-  ((void (*)(tdm_bucket_trial_options* made, size_t struct_size))slots[307])(made, struct_size);
+  if (!slots[308]) return;
+  ((void (*)(tdm_bucket_trial_options* made, size_t struct_size))slots[308])(made, struct_size);
 }
 
 tdm_error* tdm_ddp_try_bucket_sizes(tdm_ddp* ddp, const tdm_bucket_trial_options* options) {
-  if (!slots[308]) return (tdm_error*)&tandem_go_missing[308];
-  return ((tdm_error* (*)(tdm_ddp* ddp, const tdm_bucket_trial_options* options))slots[308])(ddp, options);
+  if (!slots[309]) return (tdm_error*)&tandem_go_missing[309];
+  return ((tdm_error* (*)(tdm_ddp* ddp, const tdm_bucket_trial_options* options))slots[309])(ddp, options);
 }
 
 void tdm_bucket_advice_init(tdm_bucket_advice* made, size_t struct_size) {
-  if (!slots[309]) return;
-  ((void (*)(tdm_bucket_advice* made, size_t struct_size))slots[309])(made, struct_size);
+  if (!slots[310]) return;
+  ((void (*)(tdm_bucket_advice* made, size_t struct_size))slots[310])(made, struct_size);
 }
 
 tdm_error* tdm_ddp_get_bucket_advice(const tdm_ddp* ddp, tdm_bucket_advice* out) {
-  if (!slots[310]) return (tdm_error*)&tandem_go_missing[310];
-  return ((tdm_error* (*)(const tdm_ddp* ddp, tdm_bucket_advice* out))slots[310])(ddp, out);
+  if (!slots[311]) return (tdm_error*)&tandem_go_missing[311];
+  return ((tdm_error* (*)(const tdm_ddp* ddp, tdm_bucket_advice* out))slots[311])(ddp, out);
 }
 
 tdm_error* tdm_ddp_get_bucket_trial(const tdm_ddp* ddp, int64_t index, double* bucket_cap_mb, int64_t* buckets, int64_t* step) {
-  if (!slots[311]) return (tdm_error*)&tandem_go_missing[311];
-  return ((tdm_error* (*)(const tdm_ddp* ddp, int64_t index, double* bucket_cap_mb, int64_t* buckets, int64_t* step))slots[311])(ddp, index, bucket_cap_mb, buckets, step);
+  if (!slots[312]) return (tdm_error*)&tandem_go_missing[312];
+  return ((tdm_error* (*)(const tdm_ddp* ddp, int64_t index, double* bucket_cap_mb, int64_t* buckets, int64_t* step))slots[312])(ddp, index, bucket_cap_mb, buckets, step);
 }
 
 tdm_error* tdm_module_synchronize_batch_norm(tdm_module* module, tdm_process_group* group) {
-  if (!slots[312]) return (tdm_error*)&tandem_go_missing[312];
-  return ((tdm_error* (*)(tdm_module* module, tdm_process_group* group))slots[312])(module, group);
+  if (!slots[313]) return (tdm_error*)&tandem_go_missing[313];
+  return ((tdm_error* (*)(tdm_module* module, tdm_process_group* group))slots[313])(module, group);
 }
 
 void tdm_data_parallel_options_init(tdm_data_parallel_options* made, size_t struct_size) {
-  if (!slots[313]) return;
-  ((void (*)(tdm_data_parallel_options* made, size_t struct_size))slots[313])(made, struct_size);
+  if (!slots[314]) return;
+  ((void (*)(tdm_data_parallel_options* made, size_t struct_size))slots[314])(made, struct_size);
 }
 
 tdm_error* tdm_data_parallel_create(const tdm_data_parallel_options* options, tdm_data_parallel** out) {
-  if (!slots[314]) return (tdm_error*)&tandem_go_missing[314];
-  return ((tdm_error* (*)(const tdm_data_parallel_options* options, tdm_data_parallel** out))slots[314])(options, out);
+  if (!slots[315]) return (tdm_error*)&tandem_go_missing[315];
+  return ((tdm_error* (*)(const tdm_data_parallel_options* options, tdm_data_parallel** out))slots[315])(options, out);
 }
 
 void tdm_data_parallel_free(tdm_data_parallel* data_parallel) {
-  if (!slots[315]) return;
-  ((void (*)(tdm_data_parallel* data_parallel))slots[315])(data_parallel);
+  if (!slots[316]) return;
+  ((void (*)(tdm_data_parallel* data_parallel))slots[316])(data_parallel);
 }
 
 int32_t tdm_data_parallel_replicas(const tdm_data_parallel* data_parallel) {
-  if (!slots[316]) return 0;
-  return ((int32_t (*)(const tdm_data_parallel* data_parallel))slots[316])(data_parallel);
+  if (!slots[317]) return 0;
+  return ((int32_t (*)(const tdm_data_parallel* data_parallel))slots[317])(data_parallel);
 }
 
 void tdm_replicas_init(tdm_replicas* made, size_t struct_size) {
-  if (!slots[317]) return;
-  ((void (*)(tdm_replicas* made, size_t struct_size))slots[317])(made, struct_size);
+  if (!slots[318]) return;
+  ((void (*)(tdm_replicas* made, size_t struct_size))slots[318])(made, struct_size);
 }
 
 tdm_error* tdm_data_parallel_forward(tdm_data_parallel* data_parallel, const tdm_replicas* replicas, tdm_tensor* const* inputs, size_t input_count, tdm_tensor** results, size_t* result_count) {
-  if (!slots[318]) return (tdm_error*)&tandem_go_missing[318];
-  return ((tdm_error* (*)(tdm_data_parallel* data_parallel, const tdm_replicas* replicas, tdm_tensor* const* inputs, size_t input_count, tdm_tensor** results, size_t* result_count))slots[318])(data_parallel, replicas, inputs, input_count, results, result_count);
+  if (!slots[319]) return (tdm_error*)&tandem_go_missing[319];
+  return ((tdm_error* (*)(tdm_data_parallel* data_parallel, const tdm_replicas* replicas, tdm_tensor* const* inputs, size_t input_count, tdm_tensor** results, size_t* result_count))slots[319])(data_parallel, replicas, inputs, input_count, results, result_count);
 }
 
 tdm_error* tdm_periodic_model_averager_create(tdm_process_group* group, int64_t period, int64_t warmup_steps, tdm_model_averager** out) {
-  if (!slots[319]) return (tdm_error*)&tandem_go_missing[319];
-  return ((tdm_error* (*)(tdm_process_group* group, int64_t period, int64_t warmup_steps, tdm_model_averager** out))slots[319])(group, period, warmup_steps, out);
+  if (!slots[320]) return (tdm_error*)&tandem_go_missing[320];
+  return ((tdm_error* (*)(tdm_process_group* group, int64_t period, int64_t warmup_steps, tdm_model_averager** out))slots[320])(group, period, warmup_steps, out);
 }
 
 tdm_error* tdm_hierarchical_model_averager_create(const int64_t* periods, tdm_process_group* const* groups, size_t count, int64_t warmup_steps, tdm_model_averager** out) {
-  if (!slots[320]) return (tdm_error*)&tandem_go_missing[320];
-  return ((tdm_error* (*)(const int64_t* periods, tdm_process_group* const* groups, size_t count, int64_t warmup_steps, tdm_model_averager** out))slots[320])(periods, groups, count, warmup_steps, out);
+  if (!slots[321]) return (tdm_error*)&tandem_go_missing[321];
+  return ((tdm_error* (*)(const int64_t* periods, tdm_process_group* const* groups, size_t count, int64_t warmup_steps, tdm_model_averager** out))slots[321])(periods, groups, count, warmup_steps, out);
 }
 
 void tdm_model_averager_free(tdm_model_averager* averager) {
-  if (!slots[321]) return;
-  ((void (*)(tdm_model_averager* averager))slots[321])(averager);
+  if (!slots[322]) return;
+  ((void (*)(tdm_model_averager* averager))slots[322])(averager);
 }
 
 tdm_error* tdm_model_averager_average(tdm_model_averager* averager, tdm_tensor* const* parameters, size_t parameter_count, int32_t* averaged) {
-  if (!slots[322]) return (tdm_error*)&tandem_go_missing[322];
-  return ((tdm_error* (*)(tdm_model_averager* averager, tdm_tensor* const* parameters, size_t parameter_count, int32_t* averaged))slots[322])(averager, parameters, parameter_count, averaged);
+  if (!slots[323]) return (tdm_error*)&tandem_go_missing[323];
+  return ((tdm_error* (*)(tdm_model_averager* averager, tdm_tensor* const* parameters, size_t parameter_count, int32_t* averaged))slots[323])(averager, parameters, parameter_count, averaged);
 }
 
 tdm_error* tdm_post_local_sgd_optimizer_create(tdm_optimizer* optimizer, tdm_model_averager* averager, tdm_optimizer** out) {
-  if (!slots[323]) return (tdm_error*)&tandem_go_missing[323];
-  return ((tdm_error* (*)(tdm_optimizer* optimizer, tdm_model_averager* averager, tdm_optimizer** out))slots[323])(optimizer, averager, out);
+  if (!slots[324]) return (tdm_error*)&tandem_go_missing[324];
+  return ((tdm_error* (*)(tdm_optimizer* optimizer, tdm_model_averager* averager, tdm_optimizer** out))slots[324])(optimizer, averager, out);
 }
 
 tdm_error* tdm_zero_redundancy_optimizer_create(tdm_process_group* group, const char* type, tdm_tensor* const* parameters, size_t parameter_count, const tdm_option* options, size_t option_count, tdm_optimizer** out) {
-  if (!slots[324]) return (tdm_error*)&tandem_go_missing[324];
-  return ((tdm_error* (*)(tdm_process_group* group, const char* type, tdm_tensor* const* parameters, size_t parameter_count, const tdm_option* options, size_t option_count, tdm_optimizer** out))slots[324])(group, type, parameters, parameter_count, options, option_count, out);
+  if (!slots[325]) return (tdm_error*)&tandem_go_missing[325];
+  return ((tdm_error* (*)(tdm_process_group* group, const char* type, tdm_tensor* const* parameters, size_t parameter_count, const tdm_option* options, size_t option_count, tdm_optimizer** out))slots[325])(group, type, parameters, parameter_count, options, option_count, out);
 }
 
 tdm_error* tdm_zero_redundancy_optimizer_consolidate(tdm_optimizer* optimizer, int32_t to) {
-  if (!slots[325]) return (tdm_error*)&tandem_go_missing[325];
-  return ((tdm_error* (*)(tdm_optimizer* optimizer, int32_t to))slots[325])(optimizer, to);
+  if (!slots[326]) return (tdm_error*)&tandem_go_missing[326];
+  return ((tdm_error* (*)(tdm_optimizer* optimizer, int32_t to))slots[326])(optimizer, to);
+}
+
+tdm_error* tdm_device_mesh_create(tdm_process_group* world, const int64_t* shape, const char* const* names, size_t dimension_count, tdm_device_mesh** out) {
+  if (!slots[327]) return (tdm_error*)&tandem_go_missing[327];
+  return ((tdm_error* (*)(tdm_process_group* world, const int64_t* shape, const char* const* names, size_t dimension_count, tdm_device_mesh** out))slots[327])(world, shape, names, dimension_count, out);
+}
+
+void tdm_device_mesh_free(tdm_device_mesh* mesh) {
+  if (!slots[328]) return;
+  ((void (*)(tdm_device_mesh* mesh))slots[328])(mesh);
+}
+
+int64_t tdm_device_mesh_dimensions(const tdm_device_mesh* mesh) {
+  if (!slots[329]) return 0;
+  return ((int64_t (*)(const tdm_device_mesh* mesh))slots[329])(mesh);
+}
+
+const char* tdm_device_mesh_name(const tdm_device_mesh* mesh, int64_t dimension) {
+  if (!slots[330]) return 0;
+  return ((const char* (*)(const tdm_device_mesh* mesh, int64_t dimension))slots[330])(mesh, dimension);
+}
+
+int64_t tdm_device_mesh_size(const tdm_device_mesh* mesh, int64_t dimension) {
+  if (!slots[331]) return 0;
+  return ((int64_t (*)(const tdm_device_mesh* mesh, int64_t dimension))slots[331])(mesh, dimension);
+}
+
+int64_t tdm_device_mesh_coordinate(const tdm_device_mesh* mesh, int64_t dimension) {
+  if (!slots[332]) return 0;
+  return ((int64_t (*)(const tdm_device_mesh* mesh, int64_t dimension))slots[332])(mesh, dimension);
+}
+
+tdm_error* tdm_device_mesh_group(const tdm_device_mesh* mesh, const char* name, tdm_process_group** out) {
+  if (!slots[333]) return (tdm_error*)&tandem_go_missing[333];
+  return ((tdm_error* (*)(const tdm_device_mesh* mesh, const char* name, tdm_process_group** out))slots[333])(mesh, name, out);
+}
+
+tdm_error* tdm_device_mesh_submesh(const tdm_device_mesh* mesh, const char* const* names, size_t name_count, tdm_device_mesh** out) {
+  if (!slots[334]) return (tdm_error*)&tandem_go_missing[334];
+  return ((tdm_error* (*)(const tdm_device_mesh* mesh, const char* const* names, size_t name_count, tdm_device_mesh** out))slots[334])(mesh, names, name_count, out);
+}
+
+tdm_error* tdm_device_mesh_flatten(const tdm_device_mesh* mesh, const char* name, tdm_device_mesh** out) {
+  if (!slots[335]) return (tdm_error*)&tandem_go_missing[335];
+  return ((tdm_error* (*)(const tdm_device_mesh* mesh, const char* name, tdm_device_mesh** out))slots[335])(mesh, name, out);
 }
 
 void tdm_pipeline_options_init(tdm_pipeline_options* made, size_t struct_size) {
-  if (!slots[326]) return;
-  ((void (*)(tdm_pipeline_options* made, size_t struct_size))slots[326])(made, struct_size);
+  if (!slots[336]) return;
+  ((void (*)(tdm_pipeline_options* made, size_t struct_size))slots[336])(made, struct_size);
 }
 
-tdm_error* tdm_pipeline_create(tdm_process_group* group, tdm_tensor* const* parameters, const char* const* names, const int32_t* stages, const uint8_t* tied, size_t parameter_count, tdm_tensor* const* buffers, const int32_t* buffer_stages, size_t buffer_count, const tdm_pipeline_options* options, tdm_error* (*forward)(void* user_data, const tdm_pipeline_call* call), tdm_error* (*loss)(void* user_data, const tdm_pipeline_call* call), void* user_data, void (*destroy)(void* user_data), tdm_pipeline** out) {
-  if (!slots[327]) return (tdm_error*)&tandem_go_missing[327];
-  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* const* parameters, const char* const* names, const int32_t* stages, const uint8_t* tied, size_t parameter_count, tdm_tensor* const* buffers, const int32_t* buffer_stages, size_t buffer_count, const tdm_pipeline_options* options, tdm_error* (*forward)(void* user_data, const tdm_pipeline_call* call), tdm_error* (*loss)(void* user_data, const tdm_pipeline_call* call), void* user_data, void (*destroy)(void* user_data), tdm_pipeline** out))slots[327])(group, parameters, names, stages, tied, parameter_count, buffers, buffer_stages, buffer_count, options, forward, loss, user_data, destroy, out);
+tdm_error* tdm_pipeline_create(tdm_process_group* group, tdm_tensor* const* parameters, const char* const* names, const int32_t* stages, const uint8_t* tied, const uint8_t* sparse, size_t parameter_count, tdm_tensor* const* buffers, const char* const* buffer_names, const int32_t* buffer_stages, const uint8_t* tied_buffers, size_t buffer_count, const tdm_pipeline_options* options, tdm_error* (*forward)(void* user_data, const tdm_pipeline_call* call), tdm_error* (*loss)(void* user_data, const tdm_pipeline_call* call), void* user_data, void (*destroy)(void* user_data), tdm_pipeline** out) {
+  if (!slots[337]) return (tdm_error*)&tandem_go_missing[337];
+  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* const* parameters, const char* const* names, const int32_t* stages, const uint8_t* tied, const uint8_t* sparse, size_t parameter_count, tdm_tensor* const* buffers, const char* const* buffer_names, const int32_t* buffer_stages, const uint8_t* tied_buffers, size_t buffer_count, const tdm_pipeline_options* options, tdm_error* (*forward)(void* user_data, const tdm_pipeline_call* call), tdm_error* (*loss)(void* user_data, const tdm_pipeline_call* call), void* user_data, void (*destroy)(void* user_data), tdm_pipeline** out))slots[337])(group, parameters, names, stages, tied, sparse, parameter_count, buffers, buffer_names, buffer_stages, tied_buffers, buffer_count, options, forward, loss, user_data, destroy, out);
 }
 
 void tdm_pipeline_free(tdm_pipeline* pipeline) {
-  if (!slots[328]) return;
-  ((void (*)(tdm_pipeline* pipeline))slots[328])(pipeline);
+  if (!slots[338]) return;
+  ((void (*)(tdm_pipeline* pipeline))slots[338])(pipeline);
 }
 
 tdm_error* tdm_pipeline_step(tdm_pipeline* pipeline, tdm_tensor* const* inputs, size_t input_count, tdm_tensor* const* targets, size_t target_count, double* loss) {
-  if (!slots[329]) return (tdm_error*)&tandem_go_missing[329];
-  return ((tdm_error* (*)(tdm_pipeline* pipeline, tdm_tensor* const* inputs, size_t input_count, tdm_tensor* const* targets, size_t target_count, double* loss))slots[329])(pipeline, inputs, input_count, targets, target_count, loss);
+  if (!slots[339]) return (tdm_error*)&tandem_go_missing[339];
+  return ((tdm_error* (*)(tdm_pipeline* pipeline, tdm_tensor* const* inputs, size_t input_count, tdm_tensor* const* targets, size_t target_count, double* loss))slots[339])(pipeline, inputs, input_count, targets, target_count, loss);
 }
 
 tdm_error* tdm_pipeline_evaluate(tdm_pipeline* pipeline, tdm_tensor* const* inputs, size_t input_count, tdm_tensor* const* targets, size_t target_count, double* loss) {
-  if (!slots[330]) return (tdm_error*)&tandem_go_missing[330];
-  return ((tdm_error* (*)(tdm_pipeline* pipeline, tdm_tensor* const* inputs, size_t input_count, tdm_tensor* const* targets, size_t target_count, double* loss))slots[330])(pipeline, inputs, input_count, targets, target_count, loss);
+  if (!slots[340]) return (tdm_error*)&tandem_go_missing[340];
+  return ((tdm_error* (*)(tdm_pipeline* pipeline, tdm_tensor* const* inputs, size_t input_count, tdm_tensor* const* targets, size_t target_count, double* loss))slots[340])(pipeline, inputs, input_count, targets, target_count, loss);
 }
 
 tdm_error* tdm_pipeline_forward(tdm_pipeline* pipeline, tdm_tensor* const* inputs, size_t input_count, tdm_tensor** results, size_t* result_count) {
-  if (!slots[331]) return (tdm_error*)&tandem_go_missing[331];
-  return ((tdm_error* (*)(tdm_pipeline* pipeline, tdm_tensor* const* inputs, size_t input_count, tdm_tensor** results, size_t* result_count))slots[331])(pipeline, inputs, input_count, results, result_count);
+  if (!slots[341]) return (tdm_error*)&tandem_go_missing[341];
+  return ((tdm_error* (*)(tdm_pipeline* pipeline, tdm_tensor* const* inputs, size_t input_count, tdm_tensor** results, size_t* result_count))slots[341])(pipeline, inputs, input_count, results, result_count);
+}
+
+tdm_error* tdm_pipeline_saves(const tdm_pipeline* pipeline, const char* name, int32_t is_spread, int32_t* saves) {
+  if (!slots[342]) return (tdm_error*)&tandem_go_missing[342];
+  return ((tdm_error* (*)(const tdm_pipeline* pipeline, const char* name, int32_t is_spread, int32_t* saves))slots[342])(pipeline, name, is_spread, saves);
+}
+
+void tdm_pipeline_split_options_init(tdm_pipeline_split_options* made, size_t struct_size) {
+  if (!slots[343]) return;
+  ((void (*)(tdm_pipeline_split_options* made, size_t struct_size))slots[343])(made, struct_size);
+}
+
+tdm_error* tdm_pipeline_split_by_time(tdm_process_group* group, int64_t layer_count, tdm_tensor* const* tensors, size_t tensor_count, tdm_tensor* const* inputs, size_t input_count, tdm_tensor* const* targets, size_t target_count, const tdm_pipeline_split_options* options, tdm_error* (*forward)(void* user_data, const tdm_pipeline_call* call), tdm_error* (*loss)(void* user_data, const tdm_pipeline_call* call), void* user_data, void (*destroy)(void* user_data), int64_t* first_layers, size_t* stage_count) {
+  if (!slots[344]) return (tdm_error*)&tandem_go_missing[344];
+  return ((tdm_error* (*)(tdm_process_group* group, int64_t layer_count, tdm_tensor* const* tensors, size_t tensor_count, tdm_tensor* const* inputs, size_t input_count, tdm_tensor* const* targets, size_t target_count, const tdm_pipeline_split_options* options, tdm_error* (*forward)(void* user_data, const tdm_pipeline_call* call), tdm_error* (*loss)(void* user_data, const tdm_pipeline_call* call), void* user_data, void (*destroy)(void* user_data), int64_t* first_layers, size_t* stage_count))slots[344])(group, layer_count, tensors, tensor_count, inputs, input_count, targets, target_count, options, forward, loss, user_data, destroy, first_layers, stage_count);
 }
 
 void tdm_checkpoint_folder_options_init(tdm_checkpoint_folder_options* made, size_t struct_size) {
-  if (!slots[332]) return;
-  ((void (*)(tdm_checkpoint_folder_options* made, size_t struct_size))slots[332])(made, struct_size);
+  if (!slots[345]) return;
+  ((void (*)(tdm_checkpoint_folder_options* made, size_t struct_size))slots[345])(made, struct_size);
 }
 
 tdm_error* tdm_checkpoint_folder_create(const char* path, const tdm_checkpoint_folder_options* options, tdm_process_group* group, tdm_checkpoint_folder** out) {
-  if (!slots[333]) return (tdm_error*)&tandem_go_missing[333];
-  return ((tdm_error* (*)(const char* path, const tdm_checkpoint_folder_options* options, tdm_process_group* group, tdm_checkpoint_folder** out))slots[333])(path, options, group, out);
+  if (!slots[346]) return (tdm_error*)&tandem_go_missing[346];
+  return ((tdm_error* (*)(const char* path, const tdm_checkpoint_folder_options* options, tdm_process_group* group, tdm_checkpoint_folder** out))slots[346])(path, options, group, out);
 }
 
 void tdm_checkpoint_folder_free(tdm_checkpoint_folder* folder) {
-  if (!slots[334]) return;
-  ((void (*)(tdm_checkpoint_folder* folder))slots[334])(folder);
+  if (!slots[347]) return;
+  ((void (*)(tdm_checkpoint_folder* folder))slots[347])(folder);
 }
 
 const char* tdm_checkpoint_folder_path(const tdm_checkpoint_folder* folder) {
-  if (!slots[335]) return 0;
-  return ((const char* (*)(const tdm_checkpoint_folder* folder))slots[335])(folder);
+  if (!slots[348]) return 0;
+  return ((const char* (*)(const tdm_checkpoint_folder* folder))slots[348])(folder);
 }
 
 tdm_error* tdm_checkpoint_folder_save(tdm_checkpoint_folder* folder, int64_t step, const tdm_checkpoint_tensor* tensors, size_t tensor_count, const char* values) {
-  if (!slots[336]) return (tdm_error*)&tandem_go_missing[336];
-  return ((tdm_error* (*)(tdm_checkpoint_folder* folder, int64_t step, const tdm_checkpoint_tensor* tensors, size_t tensor_count, const char* values))slots[336])(folder, step, tensors, tensor_count, values);
+  if (!slots[349]) return (tdm_error*)&tandem_go_missing[349];
+  return ((tdm_error* (*)(tdm_checkpoint_folder* folder, int64_t step, const tdm_checkpoint_tensor* tensors, size_t tensor_count, const char* values))slots[349])(folder, step, tensors, tensor_count, values);
 }
 
 tdm_error* tdm_checkpoint_folder_save_async(tdm_checkpoint_folder* folder, int64_t step, const tdm_checkpoint_tensor* tensors, size_t tensor_count, const char* values) {
-  if (!slots[337]) return (tdm_error*)&tandem_go_missing[337];
-  return ((tdm_error* (*)(tdm_checkpoint_folder* folder, int64_t step, const tdm_checkpoint_tensor* tensors, size_t tensor_count, const char* values))slots[337])(folder, step, tensors, tensor_count, values);
+  if (!slots[350]) return (tdm_error*)&tandem_go_missing[350];
+  return ((tdm_error* (*)(tdm_checkpoint_folder* folder, int64_t step, const tdm_checkpoint_tensor* tensors, size_t tensor_count, const char* values))slots[350])(folder, step, tensors, tensor_count, values);
 }
 
 tdm_error* tdm_checkpoint_folder_save_failed(tdm_checkpoint_folder* folder, int64_t step, int32_t beside, const char* reason) {
-  if (!slots[338]) return (tdm_error*)&tandem_go_missing[338];
-  return ((tdm_error* (*)(tdm_checkpoint_folder* folder, int64_t step, int32_t beside, const char* reason))slots[338])(folder, step, beside, reason);
+  if (!slots[351]) return (tdm_error*)&tandem_go_missing[351];
+  return ((tdm_error* (*)(tdm_checkpoint_folder* folder, int64_t step, int32_t beside, const char* reason))slots[351])(folder, step, beside, reason);
 }
 
 int32_t tdm_checkpoint_folder_saving(const tdm_checkpoint_folder* folder) {
-  if (!slots[339]) return 0;
-  return ((int32_t (*)(const tdm_checkpoint_folder* folder))slots[339])(folder);
+  if (!slots[352]) return 0;
+  return ((int32_t (*)(const tdm_checkpoint_folder* folder))slots[352])(folder);
 }
 
 tdm_error* tdm_checkpoint_folder_wait(tdm_checkpoint_folder* folder) {
-  if (!slots[340]) return (tdm_error*)&tandem_go_missing[340];
-  return ((tdm_error* (*)(tdm_checkpoint_folder* folder))slots[340])(folder);
+  if (!slots[353]) return (tdm_error*)&tandem_go_missing[353];
+  return ((tdm_error* (*)(tdm_checkpoint_folder* folder))slots[353])(folder);
 }
 
 tdm_error* tdm_checkpoint_folder_close(tdm_checkpoint_folder* folder) {
-  if (!slots[341]) return (tdm_error*)&tandem_go_missing[341];
-  return ((tdm_error* (*)(tdm_checkpoint_folder* folder))slots[341])(folder);
+  if (!slots[354]) return (tdm_error*)&tandem_go_missing[354];
+  return ((tdm_error* (*)(tdm_checkpoint_folder* folder))slots[354])(folder);
 }
 
 tdm_error* tdm_checkpoint_folder_abort(tdm_checkpoint_folder* folder) {
-  if (!slots[342]) return (tdm_error*)&tandem_go_missing[342];
-  return ((tdm_error* (*)(tdm_checkpoint_folder* folder))slots[342])(folder);
+  if (!slots[355]) return (tdm_error*)&tandem_go_missing[355];
+  return ((tdm_error* (*)(tdm_checkpoint_folder* folder))slots[355])(folder);
 }
 
 tdm_error* tdm_checkpoint_folder_steps(const tdm_checkpoint_folder* folder, int64_t* steps, size_t* step_count) {
-  if (!slots[343]) return (tdm_error*)&tandem_go_missing[343];
-  return ((tdm_error* (*)(const tdm_checkpoint_folder* folder, int64_t* steps, size_t* step_count))slots[343])(folder, steps, step_count);
+  if (!slots[356]) return (tdm_error*)&tandem_go_missing[356];
+  return ((tdm_error* (*)(const tdm_checkpoint_folder* folder, int64_t* steps, size_t* step_count))slots[356])(folder, steps, step_count);
 }
 
 tdm_error* tdm_checkpoint_folder_load(tdm_checkpoint_folder* folder, int64_t step, const char* const* sections, size_t section_count, tdm_checkpoint** out) {
-  if (!slots[344]) return (tdm_error*)&tandem_go_missing[344];
-  return ((tdm_error* (*)(tdm_checkpoint_folder* folder, int64_t step, const char* const* sections, size_t section_count, tdm_checkpoint** out))slots[344])(folder, step, sections, section_count, out);
+  if (!slots[357]) return (tdm_error*)&tandem_go_missing[357];
+  return ((tdm_error* (*)(tdm_checkpoint_folder* folder, int64_t step, const char* const* sections, size_t section_count, tdm_checkpoint** out))slots[357])(folder, step, sections, section_count, out);
 }
 
 void tdm_checkpoint_selection_init(tdm_checkpoint_selection* made, size_t struct_size) {
-  if (!slots[345]) return;
-  ((void (*)(tdm_checkpoint_selection* made, size_t struct_size))slots[345])(made, struct_size);
+  if (!slots[358]) return;
+  ((void (*)(tdm_checkpoint_selection* made, size_t struct_size))slots[358])(made, struct_size);
 }
 
 tdm_error* tdm_checkpoint_folder_load_part(tdm_checkpoint_folder* folder, const tdm_checkpoint_selection* selection, tdm_checkpoint** out) {
-  if (!slots[346]) return (tdm_error*)&tandem_go_missing[346];
-  return ((tdm_error* (*)(tdm_checkpoint_folder* folder, const tdm_checkpoint_selection* selection, tdm_checkpoint** out))slots[346])(folder, selection, out);
+  if (!slots[359]) return (tdm_error*)&tandem_go_missing[359];
+  return ((tdm_error* (*)(tdm_checkpoint_folder* folder, const tdm_checkpoint_selection* selection, tdm_checkpoint** out))slots[359])(folder, selection, out);
 }
 
 tdm_error* tdm_checkpoint_folder_agree(tdm_checkpoint_folder* folder, const char* failure) {
-  if (!slots[347]) return (tdm_error*)&tandem_go_missing[347];
-  return ((tdm_error* (*)(tdm_checkpoint_folder* folder, const char* failure))slots[347])(folder, failure);
+  if (!slots[360]) return (tdm_error*)&tandem_go_missing[360];
+  return ((tdm_error* (*)(tdm_checkpoint_folder* folder, const char* failure))slots[360])(folder, failure);
 }
 
 void tdm_checkpoint_free(tdm_checkpoint* checkpoint) {
-  if (!slots[348]) return;
-  ((void (*)(tdm_checkpoint* checkpoint))slots[348])(checkpoint);
+  if (!slots[361]) return;
+  ((void (*)(tdm_checkpoint* checkpoint))slots[361])(checkpoint);
 }
 
 int64_t tdm_checkpoint_step(const tdm_checkpoint* checkpoint) {
-  if (!slots[349]) return 0;
-  return ((int64_t (*)(const tdm_checkpoint* checkpoint))slots[349])(checkpoint);
+  if (!slots[362]) return 0;
+  return ((int64_t (*)(const tdm_checkpoint* checkpoint))slots[362])(checkpoint);
 }
 
 int32_t tdm_checkpoint_world_size(const tdm_checkpoint* checkpoint) {
-  if (!slots[350]) return 0;
-  return ((int32_t (*)(const tdm_checkpoint* checkpoint))slots[350])(checkpoint);
+  if (!slots[363]) return 0;
+  return ((int32_t (*)(const tdm_checkpoint* checkpoint))slots[363])(checkpoint);
 }
 
 const char* tdm_checkpoint_values(const tdm_checkpoint* checkpoint) {
-  if (!slots[351]) return 0;
-  return ((const char* (*)(const tdm_checkpoint* checkpoint))slots[351])(checkpoint);
+  if (!slots[364]) return 0;
+  return ((const char* (*)(const tdm_checkpoint* checkpoint))slots[364])(checkpoint);
 }
 
 tdm_error* tdm_checkpoint_refused(const tdm_checkpoint* checkpoint, tdm_strings** out) {
-  if (!slots[352]) return (tdm_error*)&tandem_go_missing[352];
-  return ((tdm_error* (*)(const tdm_checkpoint* checkpoint, tdm_strings** out))slots[352])(checkpoint, out);
+  if (!slots[365]) return (tdm_error*)&tandem_go_missing[365];
+  return ((tdm_error* (*)(const tdm_checkpoint* checkpoint, tdm_strings** out))slots[365])(checkpoint, out);
 }
 
 tdm_error* tdm_checkpoint_sections(const tdm_checkpoint* checkpoint, tdm_strings** out) {
-  if (!slots[353]) return (tdm_error*)&tandem_go_missing[353];
-  return ((tdm_error* (*)(const tdm_checkpoint* checkpoint, tdm_strings** out))slots[353])(checkpoint, out);
+  if (!slots[366]) return (tdm_error*)&tandem_go_missing[366];
+  return ((tdm_error* (*)(const tdm_checkpoint* checkpoint, tdm_strings** out))slots[366])(checkpoint, out);
 }
 
 tdm_error* tdm_checkpoint_tensors(const tdm_checkpoint* checkpoint, const char* section, tdm_named_tensors** out) {
-  if (!slots[354]) return (tdm_error*)&tandem_go_missing[354];
-  return ((tdm_error* (*)(const tdm_checkpoint* checkpoint, const char* section, tdm_named_tensors** out))slots[354])(checkpoint, section, out);
+  if (!slots[367]) return (tdm_error*)&tandem_go_missing[367];
+  return ((tdm_error* (*)(const tdm_checkpoint* checkpoint, const char* section, tdm_named_tensors** out))slots[367])(checkpoint, section, out);
 }
 
 void tdm_elastic_options_init(tdm_elastic_options* made, size_t struct_size) {
-  if (!slots[355]) return;
-  ((void (*)(tdm_elastic_options* made, size_t struct_size))slots[355])(made, struct_size);
+  if (!slots[368]) return;
+  ((void (*)(tdm_elastic_options* made, size_t struct_size))slots[368])(made, struct_size);
 }
 
 tdm_error* tdm_elastic_create(const tdm_process_group_options* group, const tdm_elastic_options* options, tdm_elastic** out) {
-  if (!slots[356]) return (tdm_error*)&tandem_go_missing[356];
-  return ((tdm_error* (*)(const tdm_process_group_options* group, const tdm_elastic_options* options, tdm_elastic** out))slots[356])(group, options, out);
+  if (!slots[369]) return (tdm_error*)&tandem_go_missing[369];
+  return ((tdm_error* (*)(const tdm_process_group_options* group, const tdm_elastic_options* options, tdm_elastic** out))slots[369])(group, options, out);
 }
 
 void tdm_elastic_free(tdm_elastic* elastic) {
-  if (!slots[357]) return;
-  ((void (*)(tdm_elastic* elastic))slots[357])(elastic);
+  if (!slots[370]) return;
+  ((void (*)(tdm_elastic* elastic))slots[370])(elastic);
 }
 
 tdm_error* tdm_elastic_commit(tdm_elastic* elastic, const tdm_checkpoint_tensor* tensors, size_t tensor_count, const char* values) {
-  if (!slots[358]) return (tdm_error*)&tandem_go_missing[358];
-  return ((tdm_error* (*)(tdm_elastic* elastic, const tdm_checkpoint_tensor* tensors, size_t tensor_count, const char* values))slots[358])(elastic, tensors, tensor_count, values);
+  if (!slots[371]) return (tdm_error*)&tandem_go_missing[371];
+  return ((tdm_error* (*)(tdm_elastic* elastic, const tdm_checkpoint_tensor* tensors, size_t tensor_count, const char* values))slots[371])(elastic, tensors, tensor_count, values);
 }
 
 tdm_error* tdm_elastic_committed(const tdm_elastic* elastic, tdm_checkpoint** out) {
-  if (!slots[359]) return (tdm_error*)&tandem_go_missing[359];
-  return ((tdm_error* (*)(const tdm_elastic* elastic, tdm_checkpoint** out))slots[359])(elastic, out);
+  if (!slots[372]) return (tdm_error*)&tandem_go_missing[372];
+  return ((tdm_error* (*)(const tdm_elastic* elastic, tdm_checkpoint** out))slots[372])(elastic, out);
 }
 
 tdm_error* tdm_elastic_meet(tdm_elastic* elastic, tdm_process_group** out) {
-  if (!slots[360]) return (tdm_error*)&tandem_go_missing[360];
-  return ((tdm_error* (*)(tdm_elastic* elastic, tdm_process_group** out))slots[360])(elastic, out);
+  if (!slots[373]) return (tdm_error*)&tandem_go_missing[373];
+  return ((tdm_error* (*)(tdm_elastic* elastic, tdm_process_group** out))slots[373])(elastic, out);
 }
 
 int64_t tdm_elastic_epoch(const tdm_elastic* elastic) {
-  if (!slots[361]) return 0;
-  return ((int64_t (*)(const tdm_elastic* elastic))slots[361])(elastic);
+  if (!slots[374]) return 0;
+  return ((int64_t (*)(const tdm_elastic* elastic))slots[374])(elastic);
 }
 
 int64_t tdm_elastic_steps(const tdm_elastic* elastic) {
-  if (!slots[362]) return 0;
-  return ((int64_t (*)(const tdm_elastic* elastic))slots[362])(elastic);
+  if (!slots[375]) return 0;
+  return ((int64_t (*)(const tdm_elastic* elastic))slots[375])(elastic);
 }
 
 tdm_error* tdm_elastic_step(tdm_elastic* elastic, tdm_elastic_next* next) {
-  if (!slots[363]) return (tdm_error*)&tandem_go_missing[363];
-  return ((tdm_error* (*)(tdm_elastic* elastic, tdm_elastic_next* next))slots[363])(elastic, next);
+  if (!slots[376]) return (tdm_error*)&tandem_go_missing[376];
+  return ((tdm_error* (*)(tdm_elastic* elastic, tdm_elastic_next* next))slots[376])(elastic, next);
 }
 
 tdm_error* tdm_elastic_has_ended(tdm_elastic* elastic, int32_t* ended) {
-  if (!slots[364]) return (tdm_error*)&tandem_go_missing[364];
-  return ((tdm_error* (*)(tdm_elastic* elastic, int32_t* ended))slots[364])(elastic, ended);
+  if (!slots[377]) return (tdm_error*)&tandem_go_missing[377];
+  return ((tdm_error* (*)(tdm_elastic* elastic, int32_t* ended))slots[377])(elastic, ended);
 }
 
 tdm_error* tdm_elastic_done(tdm_elastic* elastic) {
-  if (!slots[365]) return (tdm_error*)&tandem_go_missing[365];
-  return ((tdm_error* (*)(tdm_elastic* elastic))slots[365])(elastic);
+  if (!slots[378]) return (tdm_error*)&tandem_go_missing[378];
+  return ((tdm_error* (*)(tdm_elastic* elastic))slots[378])(elastic);
 }
 
 tdm_error* tdm_elastic_notify(tdm_elastic* elastic) {
-  if (!slots[366]) return (tdm_error*)&tandem_go_missing[366];
-  return ((tdm_error* (*)(tdm_elastic* elastic))slots[366])(elastic);
+  if (!slots[379]) return (tdm_error*)&tandem_go_missing[379];
+  return ((tdm_error* (*)(tdm_elastic* elastic))slots[379])(elastic);
 }
 
 tdm_error* tdm_elastic_left(tdm_elastic* elastic) {
-  if (!slots[367]) return (tdm_error*)&tandem_go_missing[367];
-  return ((tdm_error* (*)(tdm_elastic* elastic))slots[367])(elastic);
+  if (!slots[380]) return (tdm_error*)&tandem_go_missing[380];
+  return ((tdm_error* (*)(tdm_elastic* elastic))slots[380])(elastic);
 }
 
 int32_t tdm_elastic_has_left(const tdm_elastic* elastic) {
-  if (!slots[368]) return 0;
-  return ((int32_t (*)(const tdm_elastic* elastic))slots[368])(elastic);
+  if (!slots[381]) return 0;
+  return ((int32_t (*)(const tdm_elastic* elastic))slots[381])(elastic);
 }
 
 tdm_error* tdm_elastic_abort(tdm_elastic* elastic) {
-  if (!slots[369]) return (tdm_error*)&tandem_go_missing[369];
-  return ((tdm_error* (*)(tdm_elastic* elastic))slots[369])(elastic);
+  if (!slots[382]) return (tdm_error*)&tandem_go_missing[382];
+  return ((tdm_error* (*)(tdm_elastic* elastic))slots[382])(elastic);
 }
 
 tdm_error* tdm_elastic_describe(tdm_elastic* elastic, const char* text) {
-  if (!slots[370]) return (tdm_error*)&tandem_go_missing[370];
-  return ((tdm_error* (*)(tdm_elastic* elastic, const char* text))slots[370])(elastic, text);
+  if (!slots[383]) return (tdm_error*)&tandem_go_missing[383];
+  return ((tdm_error* (*)(tdm_elastic* elastic, const char* text))slots[383])(elastic, text);
 }
 
 void tdm_metrics_options_init(tdm_metrics_options* made, size_t struct_size) {
-  if (!slots[371]) return;
-  ((void (*)(tdm_metrics_options* made, size_t struct_size))slots[371])(made, struct_size);
+  if (!slots[384]) return;
+  ((void (*)(tdm_metrics_options* made, size_t struct_size))slots[384])(made, struct_size);
 }
 
 tdm_error* tdm_metrics_report(const tdm_metrics_options* options) {
-  if (!slots[372]) return (tdm_error*)&tandem_go_missing[372];
-  return ((tdm_error* (*)(const tdm_metrics_options* options))slots[372])(options);
+  if (!slots[385]) return (tdm_error*)&tandem_go_missing[385];
+  return ((tdm_error* (*)(const tdm_metrics_options* options))slots[385])(options);
 }
 
 void tdm_recordio_writer_options_init(tdm_recordio_writer_options* made, size_t struct_size) {
-  if (!slots[373]) return;
-  ((void (*)(tdm_recordio_writer_options* made, size_t struct_size))slots[373])(made, struct_size);
+  if (!slots[386]) return;
+  ((void (*)(tdm_recordio_writer_options* made, size_t struct_size))slots[386])(made, struct_size);
 }
 
 tdm_error* tdm_recordio_writer_create(const char* path, const tdm_recordio_writer_options* options, tdm_recordio_writer** out) {
-  if (!slots[374]) return (tdm_error*)&tandem_go_missing[374];
-  return ((tdm_error* (*)(const char* path, const tdm_recordio_writer_options* options, tdm_recordio_writer** out))slots[374])(path, options, out);
+  if (!slots[387]) return (tdm_error*)&tandem_go_missing[387];
+  return ((tdm_error* (*)(const char* path, const tdm_recordio_writer_options* options, tdm_recordio_writer** out))slots[387])(path, options, out);
 }
 
 tdm_error* tdm_recordio_writer_write(tdm_recordio_writer* writer, const void* data, size_t size) {
-  if (!slots[375]) return (tdm_error*)&tandem_go_missing[375];
-  return ((tdm_error* (*)(tdm_recordio_writer* writer, const void* data, size_t size))slots[375])(writer, data, size);
+  if (!slots[388]) return (tdm_error*)&tandem_go_missing[388];
+  return ((tdm_error* (*)(tdm_recordio_writer* writer, const void* data, size_t size))slots[388])(writer, data, size);
 }
 
 tdm_error* tdm_recordio_writer_close(tdm_recordio_writer* writer) {
-  if (!slots[376]) return (tdm_error*)&tandem_go_missing[376];
-  return ((tdm_error* (*)(tdm_recordio_writer* writer))slots[376])(writer);
+  if (!slots[389]) return (tdm_error*)&tandem_go_missing[389];
+  return ((tdm_error* (*)(tdm_recordio_writer* writer))slots[389])(writer);
 }
 
 void tdm_recordio_writer_free(tdm_recordio_writer* writer) {
-  if (!slots[377]) return;
-  ((void (*)(tdm_recordio_writer* writer))slots[377])(writer);
+  if (!slots[390]) return;
+  ((void (*)(tdm_recordio_writer* writer))slots[390])(writer);
 }
 
 tdm_error* tdm_recordio_reader_create(const char* path, tdm_recordio_reader** out) {
-  if (!slots[378]) return (tdm_error*)&tandem_go_missing[378];
-  return ((tdm_error* (*)(const char* path, tdm_recordio_reader** out))slots[378])(path, out);
+  if (!slots[391]) return (tdm_error*)&tandem_go_missing[391];
+  return ((tdm_error* (*)(const char* path, tdm_recordio_reader** out))slots[391])(path, out);
 }
 
 int64_t tdm_recordio_reader_count(const tdm_recordio_reader* reader) {
-  if (!slots[379]) return 0;
-  return ((int64_t (*)(const tdm_recordio_reader* reader))slots[379])(reader);
+  if (!slots[392]) return 0;
+  return ((int64_t (*)(const tdm_recordio_reader* reader))slots[392])(reader);
 }
 
 tdm_error* tdm_recordio_reader_get(tdm_recordio_reader* reader, int64_t index, const void** data, size_t* size) {
-  if (!slots[380]) return (tdm_error*)&tandem_go_missing[380];
-  return ((tdm_error* (*)(tdm_recordio_reader* reader, int64_t index, const void** data, size_t* size))slots[380])(reader, index, data, size);
+  if (!slots[393]) return (tdm_error*)&tandem_go_missing[393];
+  return ((tdm_error* (*)(tdm_recordio_reader* reader, int64_t index, const void** data, size_t* size))slots[393])(reader, index, data, size);
 }
 
 tdm_error* tdm_recordio_reader_copy(tdm_recordio_reader* reader, int64_t index, void* destination, size_t bytes) {
-  if (!slots[381]) return (tdm_error*)&tandem_go_missing[381];
-  return ((tdm_error* (*)(tdm_recordio_reader* reader, int64_t index, void* destination, size_t bytes))slots[381])(reader, index, destination, bytes);
+  if (!slots[394]) return (tdm_error*)&tandem_go_missing[394];
+  return ((tdm_error* (*)(tdm_recordio_reader* reader, int64_t index, void* destination, size_t bytes))slots[394])(reader, index, destination, bytes);
 }
 
 int32_t tdm_recordio_reader_version(const tdm_recordio_reader* reader) {
-  if (!slots[382]) return 0;
-  return ((int32_t (*)(const tdm_recordio_reader* reader))slots[382])(reader);
+  if (!slots[395]) return 0;
+  return ((int32_t (*)(const tdm_recordio_reader* reader))slots[395])(reader);
 }
 
 const char* tdm_recordio_reader_schema(const tdm_recordio_reader* reader) {
-  if (!slots[383]) return 0;
-  return ((const char* (*)(const tdm_recordio_reader* reader))slots[383])(reader);
+  if (!slots[396]) return 0;
+  return ((const char* (*)(const tdm_recordio_reader* reader))slots[396])(reader);
 }
 
 int64_t tdm_recordio_reader_metadata_count(const tdm_recordio_reader* reader) {
-  if (!slots[384]) return 0;
-  return ((int64_t (*)(const tdm_recordio_reader* reader))slots[384])(reader);
+  if (!slots[397]) return 0;
+  return ((int64_t (*)(const tdm_recordio_reader* reader))slots[397])(reader);
 }
 
 const char* tdm_recordio_reader_metadata_key(const tdm_recordio_reader* reader, int64_t index) {
-  if (!slots[385]) return 0;
-  return ((const char* (*)(const tdm_recordio_reader* reader, int64_t index))slots[385])(reader, index);
+  if (!slots[398]) return 0;
+  return ((const char* (*)(const tdm_recordio_reader* reader, int64_t index))slots[398])(reader, index);
 }
 
 const char* tdm_recordio_reader_metadata_value(const tdm_recordio_reader* reader, int64_t index) {
-  if (!slots[386]) return 0;
-  return ((const char* (*)(const tdm_recordio_reader* reader, int64_t index))slots[386])(reader, index);
+  if (!slots[399]) return 0;
+  return ((const char* (*)(const tdm_recordio_reader* reader, int64_t index))slots[399])(reader, index);
 }
 
 void tdm_recordio_reader_free(tdm_recordio_reader* reader) {
-  if (!slots[387]) return;
-  ((void (*)(tdm_recordio_reader* reader))slots[387])(reader);
+  if (!slots[400]) return;
+  ((void (*)(tdm_recordio_reader* reader))slots[400])(reader);
 }
 
 void tdm_loader_options_init(tdm_loader_options* made, size_t struct_size) {
-  if (!slots[388]) return;
-  ((void (*)(tdm_loader_options* made, size_t struct_size))slots[388])(made, struct_size);
+  if (!slots[401]) return;
+  ((void (*)(tdm_loader_options* made, size_t struct_size))slots[401])(made, struct_size);
 }
 
 tdm_error* tdm_loader_create(const char* const* paths, size_t path_count, const tdm_field* fields, size_t field_count, const tdm_loader_options* options, tdm_loader** out) {
-  if (!slots[389]) return (tdm_error*)&tandem_go_missing[389];
-  return ((tdm_error* (*)(const char* const* paths, size_t path_count, const tdm_field* fields, size_t field_count, const tdm_loader_options* options, tdm_loader** out))slots[389])(paths, path_count, fields, field_count, options, out);
+  if (!slots[402]) return (tdm_error*)&tandem_go_missing[402];
+  return ((tdm_error* (*)(const char* const* paths, size_t path_count, const tdm_field* fields, size_t field_count, const tdm_loader_options* options, tdm_loader** out))slots[402])(paths, path_count, fields, field_count, options, out);
 }
 
 void tdm_loader_free(tdm_loader* loader) {
-  if (!slots[390]) return;
-  ((void (*)(tdm_loader* loader))slots[390])(loader);
+  if (!slots[403]) return;
+  ((void (*)(tdm_loader* loader))slots[403])(loader);
 }
 
 int64_t tdm_loader_sample_count(const tdm_loader* loader) {
-  if (!slots[391]) return 0;
-  return ((int64_t (*)(const tdm_loader* loader))slots[391])(loader);
+  if (!slots[404]) return 0;
+  return ((int64_t (*)(const tdm_loader* loader))slots[404])(loader);
 }
 
 int64_t tdm_loader_batch_count(const tdm_loader* loader) {
-  if (!slots[392]) return 0;
-  return ((int64_t (*)(const tdm_loader* loader))slots[392])(loader);
+  if (!slots[405]) return 0;
+  return ((int64_t (*)(const tdm_loader* loader))slots[405])(loader);
 }
 
 tdm_error* tdm_loader_start_epoch(tdm_loader* loader, int64_t epoch, int64_t first_batch) {
-  if (!slots[393]) return (tdm_error*)&tandem_go_missing[393];
-  return ((tdm_error* (*)(tdm_loader* loader, int64_t epoch, int64_t first_batch))slots[393])(loader, epoch, first_batch);
+  if (!slots[406]) return (tdm_error*)&tandem_go_missing[406];
+  return ((tdm_error* (*)(tdm_loader* loader, int64_t epoch, int64_t first_batch))slots[406])(loader, epoch, first_batch);
 }
 
 tdm_error* tdm_loader_next(tdm_loader* loader, tdm_tensor** batch, size_t field_count, int32_t* has_batch) {
-  if (!slots[394]) return (tdm_error*)&tandem_go_missing[394];
-  return ((tdm_error* (*)(tdm_loader* loader, tdm_tensor** batch, size_t field_count, int32_t* has_batch))slots[394])(loader, batch, field_count, has_batch);
+  if (!slots[407]) return (tdm_error*)&tandem_go_missing[407];
+  return ((tdm_error* (*)(tdm_loader* loader, tdm_tensor** batch, size_t field_count, int32_t* has_batch))slots[407])(loader, batch, field_count, has_batch);
 }
 
 tdm_error* tdm_loader_abort(tdm_loader* loader) {
-  if (!slots[395]) return (tdm_error*)&tandem_go_missing[395];
-  return ((tdm_error* (*)(tdm_loader* loader))slots[395])(loader);
+  if (!slots[408]) return (tdm_error*)&tandem_go_missing[408];
+  return ((tdm_error* (*)(tdm_loader* loader))slots[408])(loader);
 }
 
 void tdm_loader_batch_init(tdm_loader_batch* made, size_t struct_size) {
-  if (!slots[396]) return;
-  ((void (*)(tdm_loader_batch* made, size_t struct_size))slots[396])(made, struct_size);
+  if (!slots[409]) return;
+  ((void (*)(tdm_loader_batch* made, size_t struct_size))slots[409])(made, struct_size);
 }
 
 tdm_error* tdm_loader_get_batch(const tdm_loader* loader, tdm_loader_batch* out) {
-  if (!slots[397]) return (tdm_error*)&tandem_go_missing[397];
-  return ((tdm_error* (*)(const tdm_loader* loader, tdm_loader_batch* out))slots[397])(loader, out);
+  if (!slots[410]) return (tdm_error*)&tandem_go_missing[410];
+  return ((tdm_error* (*)(const tdm_loader* loader, tdm_loader_batch* out))slots[410])(loader, out);
 }
 
 tdm_error* tdm_loader_get_batch_mask(const tdm_loader* loader, tdm_tensor** out) {
-  if (!slots[398]) return (tdm_error*)&tandem_go_missing[398];
-  return ((tdm_error* (*)(const tdm_loader* loader, tdm_tensor** out))slots[398])(loader, out);
+  if (!slots[411]) return (tdm_error*)&tandem_go_missing[411];
+  return ((tdm_error* (*)(const tdm_loader* loader, tdm_tensor** out))slots[411])(loader, out);
 }
 
 tdm_error* tdm_loader_commit(tdm_loader* loader, tdm_string** record) {
-  if (!slots[399]) return (tdm_error*)&tandem_go_missing[399];
-  return ((tdm_error* (*)(tdm_loader* loader, tdm_string** record))slots[399])(loader, record);
+  if (!slots[412]) return (tdm_error*)&tandem_go_missing[412];
+  return ((tdm_error* (*)(tdm_loader* loader, tdm_string** record))slots[412])(loader, record);
 }
 
 tdm_error* tdm_loader_get_state(const tdm_loader* loader, tdm_string** out) {
-  if (!slots[400]) return (tdm_error*)&tandem_go_missing[400];
-  return ((tdm_error* (*)(const tdm_loader* loader, tdm_string** out))slots[400])(loader, out);
+  if (!slots[413]) return (tdm_error*)&tandem_go_missing[413];
+  return ((tdm_error* (*)(const tdm_loader* loader, tdm_string** out))slots[413])(loader, out);
 }
 
 tdm_error* tdm_loader_restore(tdm_loader* loader, const void* data, size_t size) {
-  if (!slots[401]) return (tdm_error*)&tandem_go_missing[401];
-  return ((tdm_error* (*)(tdm_loader* loader, const void* data, size_t size))slots[401])(loader, data, size);
+  if (!slots[414]) return (tdm_error*)&tandem_go_missing[414];
+  return ((tdm_error* (*)(tdm_loader* loader, const void* data, size_t size))slots[414])(loader, data, size);
 }
 
 int64_t tdm_loader_current_epoch(const tdm_loader* loader) {
-  if (!slots[402]) return 0;
-  return ((int64_t (*)(const tdm_loader* loader))slots[402])(loader);
+  if (!slots[415]) return 0;
+  return ((int64_t (*)(const tdm_loader* loader))slots[415])(loader);
 }
 
 void tdm_dataset_free(tdm_dataset* dataset) {
-  if (!slots[403]) return;
-  ((void (*)(tdm_dataset* dataset))slots[403])(dataset);
+  if (!slots[416]) return;
+  ((void (*)(tdm_dataset* dataset))slots[416])(dataset);
 }
 
 int64_t tdm_dataset_size(const tdm_dataset* dataset) {
-  if (!slots[404]) return 0;
-  return ((int64_t (*)(const tdm_dataset* dataset))slots[404])(dataset);
+  if (!slots[417]) return 0;
+  return ((int64_t (*)(const tdm_dataset* dataset))slots[417])(dataset);
 }
 
 size_t tdm_dataset_field_count(const tdm_dataset* dataset) {
-  if (!slots[405]) return 0;
-  return ((size_t (*)(const tdm_dataset* dataset))slots[405])(dataset);
+  if (!slots[418]) return 0;
+  return ((size_t (*)(const tdm_dataset* dataset))slots[418])(dataset);
 }
 
 const char* tdm_dataset_field_name(const tdm_dataset* dataset, size_t index) {
-  if (!slots[406]) return 0;
-  return ((const char* (*)(const tdm_dataset* dataset, size_t index))slots[406])(dataset, index);
+  if (!slots[419]) return 0;
+  return ((const char* (*)(const tdm_dataset* dataset, size_t index))slots[419])(dataset, index);
 }
 
 tdm_error* tdm_dataset_get(const tdm_dataset* dataset, int64_t index, tdm_tensor** sample, size_t field_count) {
-  if (!slots[407]) return (tdm_error*)&tandem_go_missing[407];
-  return ((tdm_error* (*)(const tdm_dataset* dataset, int64_t index, tdm_tensor** sample, size_t field_count))slots[407])(dataset, index, sample, field_count);
+  if (!slots[420]) return (tdm_error*)&tandem_go_missing[420];
+  return ((tdm_error* (*)(const tdm_dataset* dataset, int64_t index, tdm_tensor** sample, size_t field_count))slots[420])(dataset, index, sample, field_count);
 }
 
 void tdm_open_records_options_init(tdm_open_records_options* made, size_t struct_size) {
-  if (!slots[408]) return;
-  ((void (*)(tdm_open_records_options* made, size_t struct_size))slots[408])(made, struct_size);
+  if (!slots[421]) return;
+  ((void (*)(tdm_open_records_options* made, size_t struct_size))slots[421])(made, struct_size);
 }
 
 tdm_error* tdm_dataset_from_records(const char* const* paths, size_t path_count, const tdm_field* fields, size_t field_count, const tdm_open_records_options* options, tdm_dataset** out) {
-  if (!slots[409]) return (tdm_error*)&tandem_go_missing[409];
-  return ((tdm_error* (*)(const char* const* paths, size_t path_count, const tdm_field* fields, size_t field_count, const tdm_open_records_options* options, tdm_dataset** out))slots[409])(paths, path_count, fields, field_count, options, out);
+  if (!slots[422]) return (tdm_error*)&tandem_go_missing[422];
+  return ((tdm_error* (*)(const char* const* paths, size_t path_count, const tdm_field* fields, size_t field_count, const tdm_open_records_options* options, tdm_dataset** out))slots[422])(paths, path_count, fields, field_count, options, out);
 }
 
 tdm_error* tdm_dataset_from_tensors(tdm_tensor* const* tensors, size_t count, const char* const* names, tdm_dataset** out) {
-  if (!slots[410]) return (tdm_error*)&tandem_go_missing[410];
-  return ((tdm_error* (*)(tdm_tensor* const* tensors, size_t count, const char* const* names, tdm_dataset** out))slots[410])(tensors, count, names, out);
+  if (!slots[423]) return (tdm_error*)&tandem_go_missing[423];
+  return ((tdm_error* (*)(tdm_tensor* const* tensors, size_t count, const char* const* names, tdm_dataset** out))slots[423])(tensors, count, names, out);
 }
 
 tdm_error* tdm_dataset_concat(const tdm_dataset* const* datasets, size_t count, tdm_dataset** out) {
-  if (!slots[411]) return (tdm_error*)&tandem_go_missing[411];
-  return ((tdm_error* (*)(const tdm_dataset* const* datasets, size_t count, tdm_dataset** out))slots[411])(datasets, count, out);
+  if (!slots[424]) return (tdm_error*)&tandem_go_missing[424];
+  return ((tdm_error* (*)(const tdm_dataset* const* datasets, size_t count, tdm_dataset** out))slots[424])(datasets, count, out);
 }
 
 tdm_error* tdm_dataset_subset(const tdm_dataset* dataset, const int64_t* samples, size_t count, tdm_dataset** out) {
-  if (!slots[412]) return (tdm_error*)&tandem_go_missing[412];
-  return ((tdm_error* (*)(const tdm_dataset* dataset, const int64_t* samples, size_t count, tdm_dataset** out))slots[412])(dataset, samples, count, out);
+  if (!slots[425]) return (tdm_error*)&tandem_go_missing[425];
+  return ((tdm_error* (*)(const tdm_dataset* dataset, const int64_t* samples, size_t count, tdm_dataset** out))slots[425])(dataset, samples, count, out);
 }
 
 tdm_error* tdm_dataset_random_split(const tdm_dataset* dataset, const int64_t* sizes, size_t count, uint64_t seed, tdm_dataset** parts) {
-  if (!slots[413]) return (tdm_error*)&tandem_go_missing[413];
-  return ((tdm_error* (*)(const tdm_dataset* dataset, const int64_t* sizes, size_t count, uint64_t seed, tdm_dataset** parts))slots[413])(dataset, sizes, count, seed, parts);
+  if (!slots[426]) return (tdm_error*)&tandem_go_missing[426];
+  return ((tdm_error* (*)(const tdm_dataset* dataset, const int64_t* sizes, size_t count, uint64_t seed, tdm_dataset** parts))slots[426])(dataset, sizes, count, seed, parts);
 }
 
 tdm_error* tdm_dataset_split_sizes(const tdm_dataset* dataset, const double* fractions, size_t count, int64_t* sizes) {
-  if (!slots[414]) return (tdm_error*)&tandem_go_missing[414];
-  return ((tdm_error* (*)(const tdm_dataset* dataset, const double* fractions, size_t count, int64_t* sizes))slots[414])(dataset, fractions, count, sizes);
+  if (!slots[427]) return (tdm_error*)&tandem_go_missing[427];
+  return ((tdm_error* (*)(const tdm_dataset* dataset, const double* fractions, size_t count, int64_t* sizes))slots[427])(dataset, fractions, count, sizes);
 }
 
 tdm_error* tdm_dataset_map(const tdm_dataset* dataset, const char* const* names, size_t field_count, tdm_error* (*map)(void* user_data, tdm_tensor* const* sample, size_t count, tdm_tensor** mapped, size_t field_count), void* user_data, void (*destroy)(void* user_data), tdm_dataset** out) {
-  if (!slots[415]) return (tdm_error*)&tandem_go_missing[415];
-  return ((tdm_error* (*)(const tdm_dataset* dataset, const char* const* names, size_t field_count, tdm_error* (*map)(void* user_data, tdm_tensor* const* sample, size_t count, tdm_tensor** mapped, size_t field_count), void* user_data, void (*destroy)(void* user_data), tdm_dataset** out))slots[415])(dataset, names, field_count, map, user_data, destroy, out);
+  if (!slots[428]) return (tdm_error*)&tandem_go_missing[428];
+  return ((tdm_error* (*)(const tdm_dataset* dataset, const char* const* names, size_t field_count, tdm_error* (*map)(void* user_data, tdm_tensor* const* sample, size_t count, tdm_tensor** mapped, size_t field_count), void* user_data, void (*destroy)(void* user_data), tdm_dataset** out))slots[428])(dataset, names, field_count, map, user_data, destroy, out);
 }
 
 tdm_error* tdm_dataset_create(int64_t size, const char* const* names, size_t field_count, uint64_t fingerprint, tdm_error* (*get)(void* user_data, int64_t index, tdm_tensor** sample, size_t field_count), void* user_data, void (*destroy)(void* user_data), tdm_dataset** out) {
-  if (!slots[416]) return (tdm_error*)&tandem_go_missing[416];
-  return ((tdm_error* (*)(int64_t size, const char* const* names, size_t field_count, uint64_t fingerprint, tdm_error* (*get)(void* user_data, int64_t index, tdm_tensor** sample, size_t field_count), void* user_data, void (*destroy)(void* user_data), tdm_dataset** out))slots[416])(size, names, field_count, fingerprint, get, user_data, destroy, out);
+  if (!slots[429]) return (tdm_error*)&tandem_go_missing[429];
+  return ((tdm_error* (*)(int64_t size, const char* const* names, size_t field_count, uint64_t fingerprint, tdm_error* (*get)(void* user_data, int64_t index, tdm_tensor** sample, size_t field_count), void* user_data, void (*destroy)(void* user_data), tdm_dataset** out))slots[429])(size, names, field_count, fingerprint, get, user_data, destroy, out);
 }
 
 void tdm_iterable_init(tdm_iterable* made, size_t struct_size) {
-  if (!slots[417]) return;
-  ((void (*)(tdm_iterable* made, size_t struct_size))slots[417])(made, struct_size);
+  if (!slots[430]) return;
+  ((void (*)(tdm_iterable* made, size_t struct_size))slots[430])(made, struct_size);
 }
 
 tdm_error* tdm_dataset_from_iterable(const tdm_iterable* iterable, tdm_dataset** out) {
-  if (!slots[418]) return (tdm_error*)&tandem_go_missing[418];
-  return ((tdm_error* (*)(const tdm_iterable* iterable, tdm_dataset** out))slots[418])(iterable, out);
+  if (!slots[431]) return (tdm_error*)&tandem_go_missing[431];
+  return ((tdm_error* (*)(const tdm_iterable* iterable, tdm_dataset** out))slots[431])(iterable, out);
 }
 
 tdm_error* tdm_loader_create_from(const tdm_dataset* dataset, const tdm_loader_options* options, tdm_loader** out) {
-  if (!slots[419]) return (tdm_error*)&tandem_go_missing[419];
-  return ((tdm_error* (*)(const tdm_dataset* dataset, const tdm_loader_options* options, tdm_loader** out))slots[419])(dataset, options, out);
+  if (!slots[432]) return (tdm_error*)&tandem_go_missing[432];
+  return ((tdm_error* (*)(const tdm_dataset* dataset, const tdm_loader_options* options, tdm_loader** out))slots[432])(dataset, options, out);
 }
 
 void tdm_schema_options_init(tdm_schema_options* made, size_t struct_size) {
-  if (!slots[420]) return;
-  ((void (*)(tdm_schema_options* made, size_t struct_size))slots[420])(made, struct_size);
+  if (!slots[433]) return;
+  ((void (*)(tdm_schema_options* made, size_t struct_size))slots[433])(made, struct_size);
 }
 
 tdm_error* tdm_dataset_from_schema(const char* const* paths, size_t path_count, const tdm_schema_options* options, tdm_dataset** out) {
-  if (!slots[421]) return (tdm_error*)&tandem_go_missing[421];
-  return ((tdm_error* (*)(const char* const* paths, size_t path_count, const tdm_schema_options* options, tdm_dataset** out))slots[421])(paths, path_count, options, out);
+  if (!slots[434]) return (tdm_error*)&tandem_go_missing[434];
+  return ((tdm_error* (*)(const char* const* paths, size_t path_count, const tdm_schema_options* options, tdm_dataset** out))slots[434])(paths, path_count, options, out);
 }
 
 tdm_error* tdm_loader_add_transforms(tdm_loader* loader, const char* transforms) {
-  if (!slots[422]) return (tdm_error*)&tandem_go_missing[422];
-  return ((tdm_error* (*)(tdm_loader* loader, const char* transforms))slots[422])(loader, transforms);
+  if (!slots[435]) return (tdm_error*)&tandem_go_missing[435];
+  return ((tdm_error* (*)(tdm_loader* loader, const char* transforms))slots[435])(loader, transforms);
 }
 
 tdm_error* tdm_loader_add_step(tdm_loader* loader, tdm_error* (*step)(void* user_data, const tdm_step_batch* batch), const char* const* adds, size_t add_count, void* user_data, void (*destroy)(void* user_data)) {
-  if (!slots[423]) return (tdm_error*)&tandem_go_missing[423];
-  return ((tdm_error* (*)(tdm_loader* loader, tdm_error* (*step)(void* user_data, const tdm_step_batch* batch), const char* const* adds, size_t add_count, void* user_data, void (*destroy)(void* user_data)))slots[423])(loader, step, adds, add_count, user_data, destroy);
+  if (!slots[436]) return (tdm_error*)&tandem_go_missing[436];
+  return ((tdm_error* (*)(tdm_loader* loader, tdm_error* (*step)(void* user_data, const tdm_step_batch* batch), const char* const* adds, size_t add_count, void* user_data, void (*destroy)(void* user_data)))slots[436])(loader, step, adds, add_count, user_data, destroy);
 }
 
 void tdm_loader_statistics_init(tdm_loader_statistics* made, size_t struct_size) {
-  if (!slots[424]) return;
-  ((void (*)(tdm_loader_statistics* made, size_t struct_size))slots[424])(made, struct_size);
+  if (!slots[437]) return;
+  ((void (*)(tdm_loader_statistics* made, size_t struct_size))slots[437])(made, struct_size);
 }
 
 tdm_error* tdm_loader_get_statistics(const tdm_loader* loader, tdm_loader_statistics* out) {
-  if (!slots[425]) return (tdm_error*)&tandem_go_missing[425];
-  return ((tdm_error* (*)(const tdm_loader* loader, tdm_loader_statistics* out))slots[425])(loader, out);
+  if (!slots[438]) return (tdm_error*)&tandem_go_missing[438];
+  return ((tdm_error* (*)(const tdm_loader* loader, tdm_loader_statistics* out))slots[438])(loader, out);
 }
 
 tdm_error* tdm_loader_statistics_text(const tdm_loader* loader, tdm_string** out) {
-  if (!slots[426]) return (tdm_error*)&tandem_go_missing[426];
-  return ((tdm_error* (*)(const tdm_loader* loader, tdm_string** out))slots[426])(loader, out);
+  if (!slots[439]) return (tdm_error*)&tandem_go_missing[439];
+  return ((tdm_error* (*)(const tdm_loader* loader, tdm_string** out))slots[439])(loader, out);
 }
 
 void tdm_sampler_free(tdm_sampler* sampler) {
-  if (!slots[427]) return;
-  ((void (*)(tdm_sampler* sampler))slots[427])(sampler);
+  if (!slots[440]) return;
+  ((void (*)(tdm_sampler* sampler))slots[440])(sampler);
 }
 
 int64_t tdm_sampler_size(const tdm_sampler* sampler) {
-  if (!slots[428]) return 0;
-  return ((int64_t (*)(const tdm_sampler* sampler))slots[428])(sampler);
+  if (!slots[441]) return 0;
+  return ((int64_t (*)(const tdm_sampler* sampler))slots[441])(sampler);
 }
 
 tdm_error* tdm_sampler_samples(const tdm_sampler* sampler, uint64_t seed, int64_t epoch, int64_t first, int64_t* samples, size_t count) {
-  if (!slots[429]) return (tdm_error*)&tandem_go_missing[429];
-  return ((tdm_error* (*)(const tdm_sampler* sampler, uint64_t seed, int64_t epoch, int64_t first, int64_t* samples, size_t count))slots[429])(sampler, seed, epoch, first, samples, count);
+  if (!slots[442]) return (tdm_error*)&tandem_go_missing[442];
+  return ((tdm_error* (*)(const tdm_sampler* sampler, uint64_t seed, int64_t epoch, int64_t first, int64_t* samples, size_t count))slots[442])(sampler, seed, epoch, first, samples, count);
 }
 
 tdm_error* tdm_sampler_sequential(int64_t size, tdm_sampler** out) {
-  if (!slots[430]) return (tdm_error*)&tandem_go_missing[430];
-  return ((tdm_error* (*)(int64_t size, tdm_sampler** out))slots[430])(size, out);
+  if (!slots[443]) return (tdm_error*)&tandem_go_missing[443];
+  return ((tdm_error* (*)(int64_t size, tdm_sampler** out))slots[443])(size, out);
 }
 
 tdm_error* tdm_sampler_random(int64_t size, tdm_sampler** out) {
-  if (!slots[431]) return (tdm_error*)&tandem_go_missing[431];
-  return ((tdm_error* (*)(int64_t size, tdm_sampler** out))slots[431])(size, out);
+  if (!slots[444]) return (tdm_error*)&tandem_go_missing[444];
+  return ((tdm_error* (*)(int64_t size, tdm_sampler** out))slots[444])(size, out);
 }
 
 tdm_error* tdm_sampler_weighted(const double* weights, size_t count, int64_t positions, int32_t replacement, tdm_sampler** out) {
-  if (!slots[432]) return (tdm_error*)&tandem_go_missing[432];
-  return ((tdm_error* (*)(const double* weights, size_t count, int64_t positions, int32_t replacement, tdm_sampler** out))slots[432])(weights, count, positions, replacement, out);
+  if (!slots[445]) return (tdm_error*)&tandem_go_missing[445];
+  return ((tdm_error* (*)(const double* weights, size_t count, int64_t positions, int32_t replacement, tdm_sampler** out))slots[445])(weights, count, positions, replacement, out);
 }
 
 tdm_error* tdm_sampler_subset(const int64_t* samples, size_t count, int32_t shuffle, tdm_sampler** out) {
-  if (!slots[433]) return (tdm_error*)&tandem_go_missing[433];
-  return ((tdm_error* (*)(const int64_t* samples, size_t count, int32_t shuffle, tdm_sampler** out))slots[433])(samples, count, shuffle, out);
+  if (!slots[446]) return (tdm_error*)&tandem_go_missing[446];
+  return ((tdm_error* (*)(const int64_t* samples, size_t count, int32_t shuffle, tdm_sampler** out))slots[446])(samples, count, shuffle, out);
 }
 
 tdm_error* tdm_sampler_batches(const int64_t* samples, size_t count, int64_t batch_size, int32_t shuffle, tdm_sampler** out) {
-  if (!slots[434]) return (tdm_error*)&tandem_go_missing[434];
-  return ((tdm_error* (*)(const int64_t* samples, size_t count, int64_t batch_size, int32_t shuffle, tdm_sampler** out))slots[434])(samples, count, batch_size, shuffle, out);
+  if (!slots[447]) return (tdm_error*)&tandem_go_missing[447];
+  return ((tdm_error* (*)(const int64_t* samples, size_t count, int64_t batch_size, int32_t shuffle, tdm_sampler** out))slots[447])(samples, count, batch_size, shuffle, out);
 }
 
 tdm_error* tdm_sampler_by_length(const int64_t* lengths, size_t count, int64_t batch_size, int64_t window, tdm_sampler** out) {
-  if (!slots[435]) return (tdm_error*)&tandem_go_missing[435];
-  return ((tdm_error* (*)(const int64_t* lengths, size_t count, int64_t batch_size, int64_t window, tdm_sampler** out))slots[435])(lengths, count, batch_size, window, out);
+  if (!slots[448]) return (tdm_error*)&tandem_go_missing[448];
+  return ((tdm_error* (*)(const int64_t* lengths, size_t count, int64_t batch_size, int64_t window, tdm_sampler** out))slots[448])(lengths, count, batch_size, window, out);
 }
 
 tdm_error* tdm_sampler_distributed(const tdm_sampler* sampler, int32_t rank, int32_t world_size, tdm_sampler** out) {
-  if (!slots[436]) return (tdm_error*)&tandem_go_missing[436];
-  return ((tdm_error* (*)(const tdm_sampler* sampler, int32_t rank, int32_t world_size, tdm_sampler** out))slots[436])(sampler, rank, world_size, out);
+  if (!slots[449]) return (tdm_error*)&tandem_go_missing[449];
+  return ((tdm_error* (*)(const tdm_sampler* sampler, int32_t rank, int32_t world_size, tdm_sampler** out))slots[449])(sampler, rank, world_size, out);
 }
 
 tdm_error* tdm_sampler_create(const char* name, int64_t positions, int32_t by_epoch, tdm_error* (*list)(void* user_data, uint64_t seed, int64_t epoch, int64_t first, int64_t* samples, size_t count), void* user_data, void (*destroy)(void* user_data), tdm_sampler** out) {
-  if (!slots[437]) return (tdm_error*)&tandem_go_missing[437];
-  return ((tdm_error* (*)(const char* name, int64_t positions, int32_t by_epoch, tdm_error* (*list)(void* user_data, uint64_t seed, int64_t epoch, int64_t first, int64_t* samples, size_t count), void* user_data, void (*destroy)(void* user_data), tdm_sampler** out))slots[437])(name, positions, by_epoch, list, user_data, destroy, out);
+  if (!slots[450]) return (tdm_error*)&tandem_go_missing[450];
+  return ((tdm_error* (*)(const char* name, int64_t positions, int32_t by_epoch, tdm_error* (*list)(void* user_data, uint64_t seed, int64_t epoch, int64_t first, int64_t* samples, size_t count), void* user_data, void (*destroy)(void* user_data), tdm_sampler** out))slots[450])(name, positions, by_epoch, list, user_data, destroy, out);
 }
 
 void tdm_dynamic_loader_options_init(tdm_dynamic_loader_options* made, size_t struct_size) {
-  if (!slots[438]) return;
-  ((void (*)(tdm_dynamic_loader_options* made, size_t struct_size))slots[438])(made, struct_size);
+  if (!slots[451]) return;
+  ((void (*)(tdm_dynamic_loader_options* made, size_t struct_size))slots[451])(made, struct_size);
 }
 
 tdm_error* tdm_loader_create_dynamic(const tdm_dataset* dataset, const tdm_store* store, const tdm_dynamic_loader_options* options, const void* state, size_t state_size, const char* quarantine, tdm_loader** out) {
-  if (!slots[439]) return (tdm_error*)&tandem_go_missing[439];
-  return ((tdm_error* (*)(const tdm_dataset* dataset, const tdm_store* store, const tdm_dynamic_loader_options* options, const void* state, size_t state_size, const char* quarantine, tdm_loader** out))slots[439])(dataset, store, options, state, state_size, quarantine, out);
+  if (!slots[452]) return (tdm_error*)&tandem_go_missing[452];
+  return ((tdm_error* (*)(const tdm_dataset* dataset, const tdm_store* store, const tdm_dynamic_loader_options* options, const void* state, size_t state_size, const char* quarantine, tdm_loader** out))slots[452])(dataset, store, options, state, state_size, quarantine, out);
 }
 
 tdm_error* tdm_loader_create_replay(const tdm_dataset* dataset, const char* const* records, size_t record_count, const tdm_dynamic_loader_options* options, const void* state, size_t state_size, const char* quarantine, tdm_loader** out) {
-  if (!slots[440]) return (tdm_error*)&tandem_go_missing[440];
-  return ((tdm_error* (*)(const tdm_dataset* dataset, const char* const* records, size_t record_count, const tdm_dynamic_loader_options* options, const void* state, size_t state_size, const char* quarantine, tdm_loader** out))slots[440])(dataset, records, record_count, options, state, state_size, quarantine, out);
+  if (!slots[453]) return (tdm_error*)&tandem_go_missing[453];
+  return ((tdm_error* (*)(const tdm_dataset* dataset, const char* const* records, size_t record_count, const tdm_dynamic_loader_options* options, const void* state, size_t state_size, const char* quarantine, tdm_loader** out))slots[453])(dataset, records, record_count, options, state, state_size, quarantine, out);
 }
 
 tdm_error* tdm_loader_next_step(tdm_loader* loader, int32_t* has_step) {
-  if (!slots[441]) return (tdm_error*)&tandem_go_missing[441];
-  return ((tdm_error* (*)(tdm_loader* loader, int32_t* has_step))slots[441])(loader, has_step);
+  if (!slots[454]) return (tdm_error*)&tandem_go_missing[454];
+  return ((tdm_error* (*)(tdm_loader* loader, int32_t* has_step))slots[454])(loader, has_step);
 }
 
 tdm_error* tdm_loader_fail(tdm_loader* loader, int64_t sample, const char* reason) {
-  if (!slots[442]) return (tdm_error*)&tandem_go_missing[442];
-  return ((tdm_error* (*)(tdm_loader* loader, int64_t sample, const char* reason))slots[442])(loader, sample, reason);
+  if (!slots[455]) return (tdm_error*)&tandem_go_missing[455];
+  return ((tdm_error* (*)(tdm_loader* loader, int64_t sample, const char* reason))slots[455])(loader, sample, reason);
 }
 
 int64_t tdm_loader_current_step(const tdm_loader* loader) {
-  if (!slots[443]) return 0;
-  return ((int64_t (*)(const tdm_loader* loader))slots[443])(loader);
+  if (!slots[456]) return 0;
+  return ((int64_t (*)(const tdm_loader* loader))slots[456])(loader);
 }
 
 int64_t tdm_loader_step_local_count(const tdm_loader* loader) {
-  if (!slots[444]) return 0;
-  return ((int64_t (*)(const tdm_loader* loader))slots[444])(loader);
+  if (!slots[457]) return 0;
+  return ((int64_t (*)(const tdm_loader* loader))slots[457])(loader);
 }
 
 int64_t tdm_loader_step_global_count(const tdm_loader* loader) {
-  if (!slots[445]) return 0;
-  return ((int64_t (*)(const tdm_loader* loader))slots[445])(loader);
+  if (!slots[458]) return 0;
+  return ((int64_t (*)(const tdm_loader* loader))slots[458])(loader);
 }
 
 tdm_error* tdm_loader_get_quarantine(const tdm_loader* loader, tdm_string** out) {
-  if (!slots[446]) return (tdm_error*)&tandem_go_missing[446];
-  return ((tdm_error* (*)(const tdm_loader* loader, tdm_string** out))slots[446])(loader, out);
+  if (!slots[459]) return (tdm_error*)&tandem_go_missing[459];
+  return ((tdm_error* (*)(const tdm_loader* loader, tdm_string** out))slots[459])(loader, out);
 }
 
 tdm_error* tdm_summary_writer_create(const char* folder, const char* suffix, tdm_summary_writer** out) {
-  if (!slots[447]) return (tdm_error*)&tandem_go_missing[447];
-  return ((tdm_error* (*)(const char* folder, const char* suffix, tdm_summary_writer** out))slots[447])(folder, suffix, out);
+  if (!slots[460]) return (tdm_error*)&tandem_go_missing[460];
+  return ((tdm_error* (*)(const char* folder, const char* suffix, tdm_summary_writer** out))slots[460])(folder, suffix, out);
 }
 
 const char* tdm_summary_writer_path(const tdm_summary_writer* writer) {
-  if (!slots[448]) return 0;
-  return ((const char* (*)(const tdm_summary_writer* writer))slots[448])(writer);
+  if (!slots[461]) return 0;
+  return ((const char* (*)(const tdm_summary_writer* writer))slots[461])(writer);
 }
 
 tdm_error* tdm_summary_writer_add_scalar(tdm_summary_writer* writer, const char* tag, double value, int64_t step, double wall_time) {
-  if (!slots[449]) return (tdm_error*)&tandem_go_missing[449];
-  return ((tdm_error* (*)(tdm_summary_writer* writer, const char* tag, double value, int64_t step, double wall_time))slots[449])(writer, tag, value, step, wall_time);
+  if (!slots[462]) return (tdm_error*)&tandem_go_missing[462];
+  return ((tdm_error* (*)(tdm_summary_writer* writer, const char* tag, double value, int64_t step, double wall_time))slots[462])(writer, tag, value, step, wall_time);
 }
 
 tdm_error* tdm_summary_writer_add_histogram(tdm_summary_writer* writer, const char* tag, const tdm_tensor* values, int64_t step, double wall_time) {
-  if (!slots[450]) return (tdm_error*)&tandem_go_missing[450];
-  return ((tdm_error* (*)(tdm_summary_writer* writer, const char* tag, const tdm_tensor* values, int64_t step, double wall_time))slots[450])(writer, tag, values, step, wall_time);
+  if (!slots[463]) return (tdm_error*)&tandem_go_missing[463];
+  return ((tdm_error* (*)(tdm_summary_writer* writer, const char* tag, const tdm_tensor* values, int64_t step, double wall_time))slots[463])(writer, tag, values, step, wall_time);
 }
 
 tdm_error* tdm_summary_writer_add_image(tdm_summary_writer* writer, const char* tag, const tdm_tensor* image, tdm_image_layout layout, int64_t step, double wall_time) {
-  if (!slots[451]) return (tdm_error*)&tandem_go_missing[451];
-  return ((tdm_error* (*)(tdm_summary_writer* writer, const char* tag, const tdm_tensor* image, tdm_image_layout layout, int64_t step, double wall_time))slots[451])(writer, tag, image, layout, step, wall_time);
+  if (!slots[464]) return (tdm_error*)&tandem_go_missing[464];
+  return ((tdm_error* (*)(tdm_summary_writer* writer, const char* tag, const tdm_tensor* image, tdm_image_layout layout, int64_t step, double wall_time))slots[464])(writer, tag, image, layout, step, wall_time);
 }
 
 tdm_error* tdm_summary_writer_add_text(tdm_summary_writer* writer, const char* tag, const char* text, int64_t step, double wall_time) {
-  if (!slots[452]) return (tdm_error*)&tandem_go_missing[452];
-  return ((tdm_error* (*)(tdm_summary_writer* writer, const char* tag, const char* text, int64_t step, double wall_time))slots[452])(writer, tag, text, step, wall_time);
+  if (!slots[465]) return (tdm_error*)&tandem_go_missing[465];
+  return ((tdm_error* (*)(tdm_summary_writer* writer, const char* tag, const char* text, int64_t step, double wall_time))slots[465])(writer, tag, text, step, wall_time);
 }
 
 tdm_error* tdm_summary_writer_flush(tdm_summary_writer* writer) {
-  if (!slots[453]) return (tdm_error*)&tandem_go_missing[453];
-  return ((tdm_error* (*)(tdm_summary_writer* writer))slots[453])(writer);
+  if (!slots[466]) return (tdm_error*)&tandem_go_missing[466];
+  return ((tdm_error* (*)(tdm_summary_writer* writer))slots[466])(writer);
 }
 
 tdm_error* tdm_summary_writer_close(tdm_summary_writer* writer) {
-  if (!slots[454]) return (tdm_error*)&tandem_go_missing[454];
-  return ((tdm_error* (*)(tdm_summary_writer* writer))slots[454])(writer);
+  if (!slots[467]) return (tdm_error*)&tandem_go_missing[467];
+  return ((tdm_error* (*)(tdm_summary_writer* writer))slots[467])(writer);
 }
 
 void tdm_summary_writer_free(tdm_summary_writer* writer) {
-  if (!slots[455]) return;
-  ((void (*)(tdm_summary_writer* writer))slots[455])(writer);
+  if (!slots[468]) return;
+  ((void (*)(tdm_summary_writer* writer))slots[468])(writer);
 }

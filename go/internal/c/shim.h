@@ -193,10 +193,19 @@ TDM_API tdm_error* tg_data_parallel_forward(tdm_data_parallel* data_parallel, td
 
 /* tdm_pipeline_create(), likewise. `has_loss`: the callback computes the loss, too, as stage -1. */
 TDM_API tdm_error* tg_pipeline_create(tdm_process_group* group, tdm_tensor* const* parameters, const char* const* names,
-                                      const int32_t* stages, const uint8_t* tied, size_t parameter_count,
-                                      tdm_tensor* const* buffers, const int32_t* buffer_stages, size_t buffer_count,
+                                      const int32_t* stages, const uint8_t* tied, const uint8_t* sparse,
+                                      size_t parameter_count, tdm_tensor* const* buffers,
+                                      const char* const* buffer_names, const int32_t* buffer_stages,
+                                      const uint8_t* tied_buffers, size_t buffer_count,
                                       const tdm_pipeline_options* options, int32_t has_loss, uintptr_t handle,
                                       tdm_pipeline** out);
+
+/* tdm_pipeline_split_by_time(), likewise. */
+TDM_API tdm_error* tg_pipeline_split_by_time(tdm_process_group* group, int64_t layer_count, tdm_tensor* const* tensors,
+                                             size_t tensor_count, tdm_tensor* const* inputs, size_t input_count,
+                                             tdm_tensor* const* targets, size_t target_count,
+                                             const tdm_pipeline_split_options* options, int32_t has_loss,
+                                             uintptr_t handle, int64_t* first_layers, size_t* stage_count);
 
 /* tdm_loader_add_step(), likewise. */
 TDM_API tdm_error* tg_loader_add_step(tdm_loader* loader, const char* const* adds, size_t add_count, uintptr_t handle);

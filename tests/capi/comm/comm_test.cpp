@@ -390,6 +390,47 @@ TEST(CapiProcessGroup, Subgroups) {
   });
 }
 
+TEST(CapiDeviceMesh, HasGroupsAndSubmeshes) {
+  run_ranks(4, [](tdm_process_group* world, int rank) {
+    const std::int64_t shape[] = {2, 2};
+    const char* names[] = {"dp", "pp"};
+    tdm_device_mesh *mesh = nullptr, *part = nullptr, *flat = nullptr;
+    EXPECT_OK(tdm_device_mesh_create(world, shape, names, 2, &mesh));
+    EXPECT_EQ(tdm_device_mesh_dimensions(mesh), 2);
+    EXPECT_STREQ(tdm_device_mesh_name(mesh, 1), "pp");
+    EXPECT_EQ(tdm_device_mesh_name(mesh, 2), nullptr);
+    EXPECT_EQ(tdm_device_mesh_size(mesh, 0), 2);
+    EXPECT_EQ(tdm_device_mesh_size(mesh, -1), 0);
+    EXPECT_EQ(tdm_device_mesh_coordinate(mesh, 0), rank / 2);
+    EXPECT_EQ(tdm_device_mesh_coordinate(mesh, 2), -1);
+    tdm_process_group* column = nullptr;
+    EXPECT_OK(tdm_device_mesh_group(mesh, "dp", &column));
+    EXPECT_EQ(tdm_process_group_global_rank(column, 1), 2 + rank % 2);
+    const Failure unknown = take(tdm_device_mesh_group(mesh, "tp", &column));
+    EXPECT_EQ(unknown.code, TDM_ERROR_NOT_FOUND);
+    EXPECT_THAT(unknown.message, HasSubstr("it has 'dp', 'pp'"));
+    EXPECT_OK(tdm_device_mesh_submesh(mesh, names, 1, &part));
+    EXPECT_OK(tdm_device_mesh_flatten(part, "column", &flat));
+    EXPECT_STREQ(tdm_device_mesh_name(flat, 0), "column");
+    EXPECT_EQ(tdm_device_mesh_coordinate(flat, 0), rank / 2);
+    // The handle of a group goes, and the group stays; a mesh that goes leaves what others have.
+    tdm_process_group_free(column);
+    tdm_device_mesh_free(mesh);
+    EXPECT_OK(tdm_device_mesh_group(part, "dp", &column));
+    EXPECT_OK(tdm_barrier(column, nullptr));
+    tdm_process_group_free(column);
+    tdm_device_mesh_free(part);
+    tdm_device_mesh_free(flat);
+    tdm_device_mesh_free(nullptr);
+    EXPECT_EQ(tdm_device_mesh_dimensions(nullptr), 0);
+    const std::int64_t wrong[] = {2, rank == 3 ? 1 : 2};
+    const Failure refused = take(tdm_device_mesh_create(world, wrong, names, 2, &mesh));
+    EXPECT_EQ(refused.code, TDM_ERROR_INVALID_ARGUMENT);
+    EXPECT_THAT(refused.message, HasSubstr("rank 3 makes a device mesh of 2 x 1"));
+    EXPECT_OK(tdm_barrier(world, nullptr));
+  });
+}
+
 TEST(CapiProcessGroup, GradientsCrossRanks) {
   run_ranks(2, [](tdm_process_group* group, int rank) {
     const Tensor x = tensor_of({1.0f + rank});
@@ -481,7 +522,7 @@ TEST(CapiDdp, NamesTheParameterThatDiffers) {
 }
 
 TEST(CapiLeaks, HandlesAreAllGone) {
-  for (const char* type : {"store", "process_group", "work", "ddp", "tensor", "string"}) {
+  for (const char* type : {"store", "process_group", "work", "ddp", "tensor", "string", "device_mesh"}) {
     EXPECT_EQ(tdm_live_count(type), 0) << type;
   }
 }

@@ -220,8 +220,15 @@ void* Handles::make(const std::string& type) {
   if (type == "pipeline") {
     return made<tdm_pipeline>([&](auto* out) {
       const auto compute = [](void*, const tdm_pipeline_call*) -> tdm_error* { return nullptr; };
-      return tdm_pipeline_create(as<tdm_process_group>(get("process_group")), nullptr, nullptr, nullptr, nullptr, 0, nullptr,
-                                 nullptr, 0, nullptr, compute, compute, nullptr, nullptr, out);
+      return tdm_pipeline_create(as<tdm_process_group>(get("process_group")), nullptr, nullptr, nullptr, nullptr, nullptr, 0,
+                                 nullptr, nullptr, nullptr, nullptr, 0, nullptr, compute, compute, nullptr, nullptr, out);
+    });
+  }
+  if (type == "device_mesh") {
+    return made<tdm_device_mesh>([&](auto* out) {
+      const std::int64_t shape[] = {1};
+      const char* const names[] = {"dp"};
+      return tdm_device_mesh_create(as<tdm_process_group>(get("process_group")), shape, names, 1, out);
     });
   }
   if (type == "recordio_writer") {
@@ -264,6 +271,7 @@ void Handles::free(const std::string& type, void* handle) {
       {"model_averager", [](void* h) { tdm_model_averager_free(as<tdm_model_averager>(h)); }},
       {"data_parallel", [](void* h) { tdm_data_parallel_free(as<tdm_data_parallel>(h)); }},
       {"pipeline", [](void* h) { tdm_pipeline_free(as<tdm_pipeline>(h)); }},
+      {"device_mesh", [](void* h) { tdm_device_mesh_free(as<tdm_device_mesh>(h)); }},
       {"recordio_writer", [](void* h) { tdm_recordio_writer_free(as<tdm_recordio_writer>(h)); }},
       {"recordio_reader", [](void* h) { tdm_recordio_reader_free(as<tdm_recordio_reader>(h)); }},
       {"dataset", [](void* h) { tdm_dataset_free(as<tdm_dataset>(h)); }},

@@ -1,5 +1,9 @@
 // A pipeline trains as one process does on the whole batch: every schedule, with and without replicas, in double.
 #include <gmock/gmock.h>
+#include <tandem/activation_checkpoint.h>
+
+#include <mutex>
+#include <optional>
 
 #include "cpp/comm/threads.h"
 #include "cpp/pipeline/small_model.h"
@@ -243,7 +247,7 @@ TEST(Pipeline, FrozenStagesAndOperationsInPlace) {
     PipelineStage stage;
     stage.index = index;
     stage.parameters = {{"weight" + std::to_string(index), weight}};
-    stage.buffers = {buffer};
+    stage.buffers = {{"buffer" + std::to_string(index), buffer}};
     stage.forward = [&](const Tensors& inputs) {
       return Tensors{index == 0 ? inputs[0] * weight : at::Tensor(inputs[0]).mul_(weight).add(buffer)};
     };
@@ -256,6 +260,53 @@ TEST(Pipeline, FrozenStagesAndOperationsInPlace) {
     }
     world->barrier();
   });
+}
+
+// A stage under ActivationCheckpoint keeps nothing between forward and backward but what it was given, and its gradients are
+// those of one that keeps all.
+TEST(Pipeline, CheckpointsActivationsInsideStages) {
+  constexpr int kMicroBatches = 4;
+  std::map<bool, std::map<std::string, at::Tensor>> gradients;
+  std::map<bool, int> most_kept;
+  for (const bool checkpoints : {false, true}) {
+    const Store store = hash_store();
+    std::mutex mutex;
+    run_ranks(2, [&](int rank) {
+      const auto group = ProcessGroup::create(options_for(rank, 2, "shm"), store);
+      std::map<std::string, at::Tensor> parameters;
+      PipelineStage stage = stage_of(rank, 2, false, &parameters);
+      std::vector<c10::weak_intrusive_ptr<c10::TensorImpl>> inner;  // an activation of each forward
+      int most = 0;
+      const auto compute = [&, forward = stage.forward](const Tensors& inputs) {
+        Tensors outputs = forward(inputs);
+        const at::Tensor gate = torch::sin(outputs[0]);
+        inner.emplace_back(gate.getIntrusivePtr());
+        return Tensors{outputs[0] * gate.square()};
+      };
+      stage.forward = [&](const Tensors& inputs) -> Tensors {
+        std::optional<nn::ActivationCheckpoint> checkpoint;
+        if (checkpoints && at::GradMode::is_enabled()) checkpoint.emplace([&](const Tensors& again) { compute(again); }, inputs);
+        const Tensors outputs = compute(inputs);
+        checkpoint.reset();
+        const auto alive = std::ranges::count_if(inner, [](const auto& one) { return !one.expired(); });
+        most = std::max(most, static_cast<int>(alive));
+        return outputs;
+      };
+      PipelineOptions options;
+      options.schedule = gpipe_schedule(2, kMicroBatches);
+      options.loss = loss_of;
+      Pipeline pipeline(group, {stage}, options);
+      pipeline.step(rank == 0 ? Tensors{words(0, kRows, 3)} : Tensors{}, rank == 1 ? Tensors{answers(0, kRows, 3)} : Tensors{});
+      group->barrier();
+      const std::lock_guard<std::mutex> lock(mutex);
+      for (const auto& [name, parameter] : parameters) gradients[checkpoints][name] = parameter.grad();
+      most_kept[checkpoints] = std::max(most_kept[checkpoints], most);
+    });
+  }
+  ASSERT_EQ(gradients[true].size(), gradients[false].size());
+  for (const auto& [name, gradient] : gradients[true]) EXPECT_TRUE(gradient.equal(gradients[false][name])) << name;
+  EXPECT_EQ(most_kept[false], kMicroBatches);
+  EXPECT_EQ(most_kept[true], 0);
 }
 
 TEST(Pipeline, AddsLossesWhereToldTo) {

@@ -1,5 +1,6 @@
 // What goes wrong in a pipeline is an error on every rank that says where, and nobody waits for ever.
 #include <gmock/gmock.h>
+#include <tandem/activation_checkpoint.h>
 
 #include <optional>
 
@@ -87,6 +88,39 @@ INSTANTIATE_TEST_SUITE_P(Spots, OneFails,
                                            Spot{"gpipe", 1, Place::kBackward, 2},
                                            // The very last action: no message follows that could tell.
                                            Spot{"1f1b", 0, Place::kBackward, 3}));
+
+// What a checkpointed stage fails of when backward computes it again is that backward's failure.
+TEST(PipelineFailures, OfAStageThatIsComputedAgain) {
+  const Store store = hash_store();
+  run_ranks(2, [&](int rank) {
+    const auto group = ProcessGroup::create(options_for(rank, 2, "shm"), store);
+    std::map<std::string, at::Tensor> parameters;
+    PipelineStage stage = stage_of(rank, 2, false, &parameters);
+    int again = 0;
+    bool on = true;
+    stage.forward = [&, forward = stage.forward](const Tensors& inputs) {
+      const nn::ActivationCheckpoint checkpoint(
+          [&](const Tensors& given) {
+            if (++again == 3 && rank == 1 && on) throw std::runtime_error("not twice");
+            forward(given);
+          },
+          inputs);
+      return forward(inputs);
+    };
+    PipelineOptions options;
+    options.schedule = one_forward_one_backward_schedule(2, 4);
+    options.loss = loss_of;
+    Pipeline pipeline(group, {stage}, options);
+    const Tensors inputs = rank == 0 ? Tensors{words(0, kRows, 3)} : Tensors{};
+    const Tensors targets = rank == 1 ? Tensors{answers(0, kRows, 3)} : Tensors{};
+    EXPECT_THAT(error_of([&] { pipeline.step(inputs, targets); }).what(),
+                HasSubstr("backward of micro-batch 2 on stage 1 (rank 1) failed: not twice"));
+    on = false;
+    for (auto& [name, parameter] : parameters) parameter.mutable_grad() = at::Tensor();
+    EXPECT_GT(pipeline.step(inputs, targets), 0);
+    group->barrier();
+  });
+}
 
 TEST(PipelineFailures, ReachOtherReplicas) {
   const Store store = hash_store();
@@ -259,6 +293,31 @@ TEST(PipelineFailures, WhatOneRankRefusesAllHearOf) {
   EXPECT_THAT(parameter.what(), AllOf(HasSubstr("rank 3: "), HasSubstr("layer1.weight")));
 }
 
+// One rank alone does not know of the replicas, of all ranks, or of either: it could not tell those of other pipelines.
+TEST(PipelineFailures, OneRankWithoutTheGroupsOfTheOthers) {
+  for (const int given : {0, 1, 2}) {
+    const Store store = hash_store();
+    run_ranks(4, [&](int rank) {
+      const auto world = ProcessGroup::create(options_for(rank, 4, "shm"), store);
+      const auto mesh = DeviceMesh::create(world, {2, 2}, {"dp", "pp"});
+      std::map<std::string, at::Tensor> parameters;
+      PipelineOptions options;
+      options.schedule = one_forward_one_backward_schedule(2, 4);
+      options.loss = loss_of;
+      if (rank != 3 || given == 1) options.replicas = mesh->group("dp");
+      if (rank != 3 || given == 2) options.everyone = world;
+      const PipelineStage stage = stage_of(rank % 2, 2, false, &parameters);
+      const Error error = error_of([&] { Pipeline(mesh->group("pp"), {stage}, options); });
+      if (rank >= 2) {
+        EXPECT_EQ(error.code(), ErrorCode::kInvalidArgument);
+        EXPECT_THAT(error.what(), HasSubstr("give both, or a mesh")) << rank;
+      } else {
+        EXPECT_THAT(error.code(), ::testing::AnyOf(ErrorCode::kPeerLost, ErrorCode::kAborted)) << error.what();
+      }
+    });
+  }
+}
+
 TEST(PipelineFailures, ReplicasOfOtherStagesAreRefused) {
   const Store store = hash_store();
   run_ranks(4, [&](int rank) {
@@ -348,6 +407,9 @@ TEST(PipelineFailures, BatchesThatCannotBeCut) {
     EXPECT_THAT(said({words(0, 8, 3)}, {answers(0, 3, 3)}), HasSubstr("rank 1: targets of 3 rows"));
     EXPECT_THAT(said({words(0, 8, 3), words(0, 9, 3)}, {}), HasSubstr("8 and 9 rows"));
     EXPECT_THAT(said({}, {}), HasSubstr("the first stage's rank gives the inputs"));
+    EXPECT_THAT(said({words(0, 8, 3)}, {answers(0, 16, 3)}), HasSubstr("targets have 16 rows, the inputs 8"));
+    const at::Tensor leaf = torch::ones({8, 3}, torch::kDouble).requires_grad_(true);
+    EXPECT_THAT(said({leaf * 2}, {answers(0, 8, 3)}), HasSubstr("rank 0: inputs are results of operations"));
     group->barrier();
   });
 }

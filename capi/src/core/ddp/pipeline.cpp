@@ -1,6 +1,9 @@
 // Pipelines whose stages are callbacks.
 #include "tandem/pipeline.h"
+#include "tandem/pipeline_split.h"
 
+#include <algorithm>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -76,6 +79,7 @@ void or_fault(tandem::PipelineOptions& options, Body&& body) {
   const auto keep = [&options](ErrorCode code, const std::string& text) {
     options.fault = std::make_shared<const Error>(code, text);
   };
+  if (options.fault) return;  // the program knows of one
   try {
     body();
   } catch (const Error& error) {
@@ -98,8 +102,9 @@ double with_loss(const tdm_pipeline* pipeline, tdm_tensor* const* inputs, std::s
 using namespace tandem::capi;
 
 tdm_error* tdm_pipeline_create(tdm_process_group* group, tdm_tensor* const* parameters, const char* const* names,
-                               const int32_t* stages, const uint8_t* tied, size_t parameter_count,
-                               tdm_tensor* const* buffers, const int32_t* buffer_stages, size_t buffer_count,
+                               const int32_t* stages, const uint8_t* tied, const uint8_t* sparse, size_t parameter_count,
+                               tdm_tensor* const* buffers, const char* const* buffer_names,
+                               const int32_t* buffer_stages, const uint8_t* tied_buffers, size_t buffer_count,
                                const tdm_pipeline_options* options,
                                tdm_error* (*forward)(void* user_data, const tdm_pipeline_call* call),
                                tdm_error* (*loss)(void* user_data, const tdm_pipeline_call* call), void* user_data,
@@ -119,10 +124,17 @@ tdm_error* tdm_pipeline_create(tdm_process_group* group, tdm_tensor* const* para
     native.data_parallel.gradient_as_bucket_view = given.gradient_as_bucket_view != 0;
     const auto callback = std::make_shared<Callback>(user_data);
     std::vector<tandem::PipelineStage> own;
+    if (given.fault) {
+      const int code = given.fault_code;
+      const bool is_known = code >= TDM_ERROR_INTERNAL && code <= TDM_ERROR_CALLBACK;
+      native.fault = std::make_shared<const tandem::Error>(
+          is_known ? static_cast<tandem::ErrorCode>(code) : tandem::ErrorCode::kInvalidArgument, given.fault);
+    }
     or_fault(native, [&] {
       const auto tensors = tensors_given(parameters, parameter_count, "parameters");
       const auto called = to_strings(names, parameter_count, "names");
       const auto fixed = tensors_given(buffers, buffer_count, "buffers");
+      const auto fixed_names = to_strings(buffer_names, buffer_count, "buffer_names");
       if (parameter_count != 0) not_null(stages, "stages");
       if (buffer_count != 0) not_null(buffer_stages, "buffer_stages");
       native.device = to_device(given.device, "options->device");
@@ -137,10 +149,13 @@ tdm_error* tdm_pipeline_create(tdm_process_group* group, tdm_tensor* const* para
       for (std::size_t i = 0; i < parameter_count; ++i) {
         auto& stage = stage_with(own, stages[i], "parameter '" + called[i] + "'");
         stage.parameters.emplace_back(called[i], tensors[i]);
+        stage.sparse_gradients.push_back(sparse && sparse[i] != 0);
         if (tied && tied[i] != 0) stage.tied.push_back(called[i]);
       }
       for (std::size_t i = 0; i < buffer_count; ++i) {
-        stage_with(own, buffer_stages[i], "buffer " + std::to_string(i)).buffers.push_back(fixed[i]);
+        auto& stage = stage_with(own, buffer_stages[i], "buffer '" + fixed_names[i] + "'");
+        stage.buffers.emplace_back(fixed_names[i], fixed[i]);
+        if (tied_buffers && tied_buffers[i] != 0) stage.tied.push_back(fixed_names[i]);
       }
     });
     if (loss) {
@@ -194,5 +209,69 @@ tdm_error* tdm_pipeline_forward(tdm_pipeline* pipeline, tdm_tensor* const* input
     const auto handles = make_optional_handles(outputs);
     std::copy(handles.begin(), handles.end(), results);
     *result_count = handles.size();
+  });
+}
+
+tdm_error* tdm_pipeline_saves(const tdm_pipeline* pipeline, const char* name, int32_t is_spread, int32_t* saves) {
+  return guard("tdm_pipeline_saves", [&] {
+    not_null(name, "name");
+    not_null(saves, "saves");
+    const tandem::Pipeline& native = *not_null(pipeline, "pipeline")->pipeline;
+    *saves = is_spread != 0 ? native.is_first_with(name) : native.saves(name);
+  });
+}
+
+tdm_error* tdm_pipeline_split_by_time(tdm_process_group* group, int64_t layer_count, tdm_tensor* const* tensors,
+                                      size_t tensor_count, tdm_tensor* const* inputs, size_t input_count,
+                                      tdm_tensor* const* targets, size_t target_count,
+                                      const tdm_pipeline_split_options* options,
+                                      tdm_error* (*forward)(void* user_data, const tdm_pipeline_call* call),
+                                      tdm_error* (*loss)(void* user_data, const tdm_pipeline_call* call), void* user_data,
+                                      void (*destroy)(void* user_data), int64_t* first_layers, size_t* stage_count) {
+  return guard("tdm_pipeline_split_by_time", [&] {
+    tandem::ProcessGroup& native = unwrap_group(group);
+    not_null(forward, "forward");
+    const std::size_t room = *not_null(stage_count, "stage_count");
+    check_count(room, "first_layers");
+    if (room != 0) not_null(first_layers, "first_layers");
+    const auto given = read_options<tdm_pipeline_split_options>(options, TDM_PIPELINE_SPLIT_OPTIONS_INIT,
+                                                                "tdm_pipeline_split_options");
+    constexpr std::int64_t kMostLayers = 1 << 20;
+    if (layer_count < 0 || layer_count > kMostLayers) {
+      tandem::capi::invalid("argument 'layer_count' is " + std::to_string(layer_count) + "; give 0 to " +
+                            std::to_string(kMostLayers));
+    }
+    const auto callback = std::make_shared<Callback>(user_data);
+    tandem::PipelineSplitOptions how;
+    how.stages_per_rank = given.stages_per_rank;
+    how.repeats = given.repeats;
+    if (given.everyone) how.everyone = share_group(given.everyone);
+    how.targets = tensors_given(targets, target_count, "targets");
+    if (loss) {
+      how.loss = [loss, callback, layer_count](const Tensors& outputs, const Tensors& wanted) {
+        const int last = static_cast<int>(layer_count) - 1;
+        const Tensors made = compute_micro_batch("a pipeline's loss", loss, *callback, last, outputs, wanted);
+        if (made.size() != 1) tandem::capi::invalid("the loss is one tensor, not " + std::to_string(made.size()));
+        return made.front();
+      };
+    }
+    std::vector<tandem::PipelineStage> layers(static_cast<std::size_t>(layer_count));
+    for (std::size_t i = 0; i < layers.size(); ++i) {
+      layers[i].forward = [forward, callback, i](const Tensors& given_inputs) {
+        return compute_micro_batch("a layer", forward, *callback, static_cast<int>(i), given_inputs, {});
+      };
+    }
+    for (const at::Tensor& tensor : tensors_given(tensors, tensor_count, "tensors")) {
+      if (layers.empty()) break;
+      (tensor.requires_grad() ? layers[0].parameters : layers[0].buffers).emplace_back("", tensor);
+    }
+    const auto first = tandem::where_to_split(native, layers, tensors_given(inputs, input_count, "inputs"), how);
+    if (first.size() > room) {
+      tandem::capi::invalid("there are " + std::to_string(first.size()) + " stages, but first_layers has room for " +
+                            std::to_string(room));
+    }
+    std::copy(first.begin(), first.end(), first_layers);
+    *stage_count = first.size();
+    callback->adopt(destroy);
   });
 }

@@ -92,3 +92,21 @@ tdm_error* tdm_exported_save(const tdm_module* program, const char* path) {
     exported_of(program).save(path);
   });
 }
+
+tdm_error* tdm_exported_parts(const tdm_module* program, std::int64_t least, tdm_module** parts,
+                              std::size_t* part_count) {
+  return guard("tdm_exported_parts", [&] {
+    not_null(program, "program");
+    const std::size_t room = *not_null(part_count, "part_count");
+    check_count(room, "parts");
+    if (room != 0) not_null(parts, "parts");
+    if (least < 1) invalid("argument 'least' is " + std::to_string(least) + "; there is 1 part or more");
+    auto made = exported_of(program).parts(static_cast<std::size_t>(least));
+    if (made.size() <= room) {
+      std::vector<std::unique_ptr<tdm_module>> handles;
+      for (auto& part : made) handles.push_back(std::make_unique<tdm_module>(std::move(part)));
+      for (std::size_t i = 0; i < handles.size(); ++i) parts[i] = handles[i].release();
+    }
+    *part_count = made.size();
+  });
+}

@@ -115,6 +115,10 @@ public final class ProcessGroup implements AutoCloseable {
     }
   }
 
+  static ProcessGroup around(NativeProcessGroup handle) {
+    return new ProcessGroup(handle);
+  }
+
   NativeProcessGroup nativeHandle() {
     if (handle.isClosed()) {
       throw new TandemClosedException("ProcessGroup", "the group was closed before this call");

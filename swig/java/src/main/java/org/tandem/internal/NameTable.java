@@ -48,6 +48,11 @@ final class NameTable {
       tdm_ddp_prepare_forward DistributedDataParallel.forward
       tdm_ddp_set_batch_samples DistributedDataParallel.setBatchSamples
       tdm_ddp_set_require_backward_grad_sync DistributedDataParallel.noSync
+      tdm_device_mesh_create DeviceMesh
+      tdm_device_mesh_flatten DeviceMesh.flatten
+      tdm_device_mesh_free DeviceMesh.close
+      tdm_device_mesh_group DeviceMesh.group
+      tdm_device_mesh_submesh DeviceMesh.submesh
       tdm_elastic_abort Elastic.abort
       tdm_elastic_commit Job.commit
       tdm_elastic_committed Elastic.run
@@ -149,6 +154,12 @@ final class NameTable {
       tdm_optimizer_step Optimizer.step
       tdm_optimizer_step_closure Optimizer.step
       tdm_optimizer_zero_grad Optimizer.zeroGrad
+      tdm_pipeline_create Pipeline
+      tdm_pipeline_evaluate Pipeline.evaluate
+      tdm_pipeline_forward Pipeline.forward
+      tdm_pipeline_free Pipeline.close
+      tdm_pipeline_saves Pipeline.saves
+      tdm_pipeline_step Pipeline.step
       tdm_process_group_abort ProcessGroup.abort
       tdm_process_group_create ProcessGroup.init
       tdm_process_group_free ProcessGroup.close
@@ -228,6 +239,7 @@ final class NameTable {
       tdm_dataset Dataset
       tdm_ddp DistributedDataParallel
       tdm_device Device.Type
+      tdm_device_mesh DeviceMesh
       tdm_dtype DType
       tdm_elastic Elastic
       tdm_elastic_options Elastic.Options
@@ -245,6 +257,8 @@ final class NameTable {
       tdm_on_io_error OnIoError
       tdm_op Operator
       tdm_optimizer Optimizer
+      tdm_pipeline Pipeline
+      tdm_pipeline_options Pipeline.Options
       tdm_process_group ProcessGroup
       tdm_reduce_op ReduceOp
       tdm_store Store

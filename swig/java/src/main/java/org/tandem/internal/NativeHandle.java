@@ -32,12 +32,13 @@ public abstract class NativeHandle implements AutoCloseable {
         "NativeAveragedParameters", "NativeDataset", "NativeRecordIOReader");
     private static final Set<String> REPORTED_TYPES =
         Set.of("NativeStore", "NativeProcessGroup", "NativeDdp", "NativeLoader", "NativeDynamicLoader",
-            "NativeRecordIOWriter", "NativeCheckpointFolder", "NativeElastic");
+            "NativeRecordIOWriter", "NativeCheckpointFolder", "NativeElastic", "NativeDeviceMesh", "NativePipeline");
     private static final Set<String> CONFINED_TYPES =
         Set.of("NativeArguments", "NativeCheckpoint", "NativeDdpOptions", "NativeDevice", "NativeDynamicLoaderOptions",
             "NativeElasticOptions", "NativeFields", "NativeFileOptions", "NativeLoadedCheckpoint",
             "NativeLoaderOptions", "NativeMatch", "NativeNamedTensors", "NativeNoGrad",
-            "NativeOperator", "NativeOptions", "NativeProcessGroupOptions", "NativeResults", "NativeSchemaOptions");
+            "NativeOperator", "NativeOptions", "NativePipelineOptions", "NativeProcessGroupOptions", "NativeResults",
+            "NativeSchemaOptions");
 
     static Kind of(String type) {
       if (type.equals("NativeTensor")) {

@@ -1,9 +1,12 @@
 package org.tandem.internal;
 
 import java.lang.ref.Reference;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;
+import java.util.List;
 import java.util.Map;
+import java.util.stream.Stream;
 import org.tandem.Options;
 import org.tandem.Tensor;
 import org.tandem.optim.Closure;
@@ -60,6 +63,69 @@ public final class OwnFunctions {
       Reference.reachabilityFence(inputs);
       Reference.reachabilityFence(parameters);
       Reference.reachabilityFence(buffers);
+    }
+  }
+
+  /** What the stages of a pipeline compute. */
+  public interface MicroBatches {
+    Tensor[] compute(int stage, Tensor[] inputs) throws Exception;
+
+    Tensor loss(Tensor[] outputs, Tensor[] targets) throws Exception;
+  }
+
+  /** What the stages of a rank have: of each tensor its stage, and whether others have it and its gradients are sparse. */
+  public static final class StageTensors {
+    final List<Tensor> parameters = new ArrayList<>();
+    final List<Tensor> buffers = new ArrayList<>();
+    private final List<String> parameterNames = new ArrayList<>();
+    private final List<String> bufferNames = new ArrayList<>();
+    private final List<List<Long>> numbers = Stream.generate(() -> (List<Long>) new ArrayList<Long>()).limit(5).toList();
+
+    public void addParameter(int stage, String name, Tensor tensor, boolean tied, boolean sparse) {
+      parameters.add(tensor);
+      parameterNames.add(name);
+      numbers.get(0).add((long) stage);
+      numbers.get(1).add(tied ? 1L : 0L);
+      numbers.get(2).add(sparse ? 1L : 0L);
+    }
+
+    public void addBuffer(int stage, String name, Tensor tensor, boolean tied) {
+      buffers.add(tensor);
+      bufferNames.add(name);
+      numbers.get(3).add((long) stage);
+      numbers.get(4).add(tied ? 1L : 0L);
+    }
+  }
+
+  /** Replicas and everyone may be null. */
+  public static NativePipeline pipeline(NativeProcessGroup group, StageTensors tensors, NativePipelineOptions options,
+      NativeProcessGroup replicas, NativeProcessGroup everyone, boolean hasLoss, MicroBatches functions) {
+    NativeMicroBatchSource source = new NativeMicroBatchSource() {
+      @Override
+      public long[] compute(long stage, long[] inputs) {
+        return Upcall.sample(() -> functions.compute((int) stage, Upcall.received(inputs)));
+      }
+
+      @Override
+      public long[] loss(long[] outputs, long[] targets) {
+        return Upcall.sample(() -> {
+          Tensor loss = functions.loss(Upcall.received(outputs), Upcall.received(targets));
+          return loss == null ? new Tensor[0] : new Tensor[] {loss};
+        });
+      }
+    };
+    try (NativeArguments numbers = new NativeArguments()) {
+      for (List<Long> list : tensors.numbers) {
+        numbers.addInts(list.stream().mapToLong(Long::longValue).toArray());
+      }
+      return TandemNative.pipelineOfFunctions(group, handles(tensors.parameters), tensors.parameterNames.toArray(String[]::new),
+          handles(tensors.buffers), tensors.bufferNames.toArray(String[]::new), numbers, options, replicas, everyone, hasLoss,
+          source);
+    } catch (RuntimeException failed) {
+      source.delete();
+      throw failed;
+    } finally {
+      Reference.reachabilityFence(tensors);
     }
   }
 

@@ -1,0 +1,183 @@
+// How long layers take, forward and backward.
+#include <ATen/Context.h>
+#include <ATen/core/Generator.h>
+#include <torch/csrc/autograd/autograd.h>
+#include <torch/csrc/autograd/grad_mode.h>
+
+#include <algorithm>
+#include <chrono>
+#include <mutex>
+#include <sstream>
+#include <string>
+#include <utility>
+
+#include "base/invalid.h"
+#include "pipeline/parts.h"
+#include "pipeline/result_of.h"
+#include "tandem/pipeline_split.h"
+
+namespace tandem {
+namespace {
+
+// Has the program's tensors and random numbers be at its end what they were at its beginning.
+class KeptState {
+ public:
+  explicit KeptState(const std::vector<PipelineStage>& layers)
+      : generator_(at::globalContext().defaultGenerator(at::kCPU)) {
+    const std::lock_guard<std::mutex> lock(generator_.mutex());
+    random_ = generator_.get_state();
+    for (const PipelineStage& layer : layers) {
+      for (const auto& [name, tensor] : layer.parameters) {
+        if (!tensor.requires_grad() || !tensor.is_leaf()) continue;
+        gradients_.emplace_back(tensor, tensor.grad());
+        tensor.mutable_grad() = at::Tensor();
+      }
+      for (const auto& [name, tensor] : layer.buffers) values_.emplace_back(tensor, tensor.detach().clone());
+    }
+  }
+  ~KeptState() {
+    try {
+      const at::NoGradGuard no_grad;
+      // The last first, for layers may have one in common.
+      for (std::size_t i = gradients_.size(); i-- > 0;) gradients_[i].first.mutable_grad() = gradients_[i].second;
+      for (const auto& [tensor, value] : values_) tensor.copy_(value);
+      const std::lock_guard<std::mutex> lock(generator_.mutex());
+      generator_.set_state(random_);
+    } catch (const std::exception&) {  // a device that fails, which the next operation on it says
+    }
+  }
+  KeptState(const KeptState&) = delete;
+  KeptState& operator=(const KeptState&) = delete;
+
+  // What each measurement begins with, as a step does.
+  void drop_gradients() {
+    for (auto& [tensor, gradient] : gradients_) tensor.mutable_grad() = at::Tensor();
+  }
+
+ private:
+  at::Generator generator_;
+  at::Tensor random_;
+  std::vector<std::pair<at::Tensor, at::Tensor>> gradients_, values_;
+};
+
+// Until its device has computed one of them; streams compute in order.
+void wait_for_device(const std::vector<at::Tensor>& tensors) {
+  for (const at::Tensor& tensor : tensors) {
+    if (!tensor.defined() || tensor.is_cpu() || tensor.numel() == 0) continue;
+    tensor.detach().flatten().slice(0, 0, 1).cpu();
+    return;
+  }
+}
+
+double median_of(std::vector<double> times) {
+  const auto middle = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2);
+  std::nth_element(times.begin(), middle, times.end());
+  return *middle;
+}
+
+// What a layer gives, as leaves for the next one, once backward has gone through it.
+std::vector<at::Tensor> run_layer(const PipelineStage& layer, const std::vector<at::Tensor>& leaves, bool is_last,
+                                  const PipelineSplitOptions& options) {
+  std::vector<at::Tensor> given;
+  for (const at::Tensor& leaf : leaves) {
+    given.push_back(leaf.defined() && leaf.requires_grad() ? result_of(leaf) : leaf);
+  }
+  std::vector<at::Tensor> outputs = layer.forward(given), roots, gradients;
+  const std::vector<at::Tensor> ends =
+      is_last && options.loss ? std::vector<at::Tensor>{options.loss(outputs, options.targets)} : outputs;
+  for (const at::Tensor& tensor : ends) {
+    if (!tensor.defined() || !tensor.requires_grad()) continue;
+    roots.push_back(tensor);
+    gradients.push_back(at::ones_like(tensor));
+  }
+  if (!roots.empty()) torch::autograd::backward(roots, gradients);
+  wait_for_device(outputs);
+  std::vector<at::Tensor> next;
+  for (const at::Tensor& tensor : outputs) {
+    next.push_back(tensor.defined() ? tensor.detach().requires_grad_(tensor.requires_grad()) : tensor);
+  }
+  return next;
+}
+
+std::string text_of(const std::exception& failure) {
+  const auto* of_libtorch = dynamic_cast<const c10::Error*>(&failure);
+  return of_libtorch ? of_libtorch->what_without_backtrace() : failure.what();
+}
+
+}  // namespace
+
+std::vector<double> measure_layers(const std::vector<PipelineStage>& layers, const std::vector<at::Tensor>& inputs,
+                                   const PipelineSplitOptions& options) {
+  if (options.repeats < 1) invalid("layers are measured " + std::to_string(options.repeats) + " times; give 1 or more");
+  const at::AutoGradMode grad(true);
+  std::vector<at::Tensor> first;
+  for (const at::Tensor& tensor : inputs) first.push_back(tensor.defined() ? tensor.detach() : tensor);
+  KeptState kept(layers);
+  std::vector<std::vector<double>> times(layers.size());
+  for (int repeat = 0; repeat <= options.repeats; ++repeat) {
+    kept.drop_gradients();
+    std::vector<at::Tensor> values = first;
+    for (std::size_t i = 0; i < layers.size(); ++i) {
+      const auto begun = std::chrono::steady_clock::now();
+      try {
+        values = run_layer(layers[i], values, i + 1 == layers.size(), options);
+      } catch (const std::exception& error) {
+        const auto* ours = dynamic_cast<const Error*>(&error);
+        throw Error(ours ? ours->code() : ErrorCode::kInvalidArgument,
+                    "layer " + std::to_string(i) + " of " + std::to_string(layers.size()) +
+                        " fails as it is measured: " + text_of(error));
+      }
+      const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begun;
+      if (repeat > 0) times[i].push_back(taken.count());  // what is made once is made before
+    }
+  }
+  std::vector<double> medians;
+  for (auto& all : times) medians.push_back(median_of(std::move(all)));
+  return medians;
+}
+
+std::vector<std::size_t> where_to_split(ProcessGroup& group, const std::vector<PipelineStage>& layers,
+                                        const std::vector<at::Tensor>& inputs, const PipelineSplitOptions& options) {
+  ProcessGroup& everyone = options.everyone ? *options.everyone : group;
+  const std::string who = "pipeline, rank " + std::to_string(everyone.rank()) + ": ";
+  const std::int64_t stages = std::int64_t{group.size()} * options.stages_per_rank;
+  const std::string model = std::to_string(layers.size()) + " layers in " + std::to_string(stages) + " stages";
+  std::string fault, found = model + "\n";
+  try {
+    if (stages < 1 || stages > static_cast<std::int64_t>(layers.size())) {
+      invalid(std::to_string(layers.size()) + " layers do not divide into " + std::to_string(stages) +
+              " stages; each stage has at least one");
+    }
+    if (everyone.rank() == 0) {
+      for (const std::size_t first : balance_stages(measure_layers(layers, inputs, options), static_cast<int>(stages))) {
+        found += std::to_string(first) + " ";
+      }
+    }
+  } catch (const std::exception& error) {
+    const auto* ours = dynamic_cast<const Error*>(&error);
+    const Error told(ours ? ours->code() : ErrorCode::kInvalidArgument, who + text_of(error));
+    fault = tell(&told);
+  }
+  if (const auto chosen = chosen_of(everyone.all_gather_bytes(fault))) throw *chosen;
+  const std::vector<std::string> all = everyone.all_gather_bytes(found);
+  std::istringstream answer(all[0].substr(all[0].find('\n') + 1));
+  for (std::size_t rank = 1; rank < all.size(); ++rank) {
+    if (all[rank].substr(0, all[rank].find('\n')) == all[0].substr(0, all[0].find('\n'))) continue;
+    invalid("pipeline, rank " + std::to_string(rank) + " has " + all[rank].substr(0, all[rank].find('\n')) + ", rank 0 " +
+            all[0].substr(0, all[0].find('\n')) + "; give the layers of the whole model on all ranks");
+  }
+  std::vector<std::size_t> first;
+  for (std::size_t one = 0; answer >> one;) first.push_back(one);
+  return first;
+}
+
+std::vector<PipelineStage> split_by_time(ProcessGroup& group, const std::vector<PipelineStage>& layers,
+                                         const std::vector<at::Tensor>& inputs, const PipelineSplitOptions& options) {
+  std::vector<PipelineStage> own;
+  for (PipelineStage& stage : join_layers(layers, where_to_split(group, layers, inputs, options))) {
+    if (stage.index % group.size() == group.rank()) own.push_back(std::move(stage));
+  }
+  return own;
+}
+
+}  // namespace tandem
