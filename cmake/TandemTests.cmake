@@ -1,6 +1,10 @@
 # tandem_cpp_test(name SOURCES … [PROGRAM p] [TORCH] [LIBS …] [TIMEOUT s] [LABELS …]): one CTest test, in a GoogleTest
 # program of its own or, with the tests of its folder, in PROGRAM: linking and LibTorch's headers are paid for once.
-add_library(tandem_test_main STATIC "${CMAKE_SOURCE_DIR}/tests/support/main.cpp")
+add_library(tandem_test_main STATIC "${CMAKE_SOURCE_DIR}/tests/support/main.cpp"
+  "${CMAKE_SOURCE_DIR}/tests/support/run_tests.cpp")
+# Programs with a main() of their own take run_tests() alone.
+set_source_files_properties("${CMAKE_SOURCE_DIR}/tests/support/main.cpp" PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+target_include_directories(tandem_test_main PUBLIC "${CMAKE_SOURCE_DIR}/tests")
 target_link_libraries(tandem_test_main PUBLIC GTest::gmock)
 
 function(tandem_cpp_test name)

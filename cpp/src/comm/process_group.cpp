@@ -5,18 +5,16 @@
 #include <algorithm>
 #include <numeric>
 
+#include "comm/bootstrap/meet.h"
 #include "comm/environment.h"
 #include "comm/nccl/library.h"
 #include "comm/process_group_parts.h"
-#include "comm/sockets.h"
-#include "comm/store/store_endpoint.h"
 
 namespace tandem {
 namespace {
 
 using std::chrono::milliseconds;
 
-constexpr milliseconds kNextServer{30000};
 constexpr milliseconds kLeave{5000};  // for a backend's threads to release aborted collectives
 
 // What this process cannot have is an error before the ranks meet; there is never a silent change to another backend.
@@ -25,13 +23,6 @@ void require_devices(const BackendEntry& entry, const ProcessGroupOptions& optio
   for (const DeviceKind device : entry.devices) {
     if (device == DeviceKind::kCuda) require_cuda("backend '" + options.backend + "'");
   }
-}
-
-// This machine's, as those see it that share the store; "" where that has no address. The machine's name may be a loopback
-// address on itself.
-std::string address_towards(const Store& store) {
-  const net::Endpoint endpoint = store_endpoint(store);
-  return endpoint.port != 0 ? net::local_address_towards(endpoint) : "";
 }
 
 }  // namespace
@@ -44,47 +35,24 @@ std::shared_ptr<ProcessGroup> ProcessGroup::create(const ProcessGroupOptions& op
   }
   for (const BackendEntry& entry : entries) require_devices(entry, options);
 
-  const auto make = [&options](const Rendezvous& rendezvous) {
+  std::shared_ptr<ProcessGroup> group;
+  const auto make = [&](const Rendezvous& rendezvous) {
     std::vector<int> ranks(rendezvous.world_size);
     std::iota(ranks.begin(), ranks.end(), 0);
-    auto group = GroupMaker::make(options, rendezvous, std::move(ranks));
+    group = GroupMaker::make(options, rendezvous, std::move(ranks));
     group->parts_->trace->begin(*group);
-    return group;
   };
-  Rendezvous rendezvous;
-  rendezvous.rank = options.rank;
-  rendezvous.world_size = options.world_size;
   if (entries.front().kind == BackendKind::kNone) {
+    Rendezvous rendezvous;
+    rendezvous.rank = options.rank;
+    rendezvous.world_size = options.world_size;
     read_rank_and_size(&rendezvous.rank, &rendezvous.world_size);
     rendezvous.store = WaitableStore(hash_store());
-  } else if (store) {
-    read_rank_and_size(&rendezvous.rank, &rendezvous.world_size);
-    rendezvous.store = WaitableStore(store);
-    rendezvous.place = "the given store";
-    rendezvous.local_address = address_towards(store);
+    make(rendezvous);
   } else {
-    Cancellation cancellation;
-    rendezvous = open_rendezvous(options.init_method, options.rank, options.world_size, options.timeout, cancellation.cancelled);
-    const auto deadline = std::chrono::steady_clock::now() + options.timeout;
-    for (;;) {
-      try {
-        return make(rendezvous);
-      } catch (const Error& error) {
-        const auto left = std::chrono::duration_cast<milliseconds>(deadline - std::chrono::steady_clock::now());
-        if (error.code() != ErrorCode::kPeerLost || left.count() <= 0 || !met_an_ending_store(rendezvous)) throw;
-        // Where others may use the store still, its server's end may be a failure.
-        const auto most = rendezvous.is_shared ? std::min(left, kNextServer) : left;
-        try {
-          rendezvous = open_rendezvous(options.init_method, options.rank, options.world_size, most, cancellation.cancelled);
-        } catch (const Error& later) {
-          if (later.code() == ErrorCode::kAborted) throw;
-          throw Error(error.code(), error.what());
-        }
-        rendezvous.store.store()->setTimeout(options.timeout);
-      }
-    }
+    meet({options.init_method, options.rank, options.world_size, options.timeout}, store, make);
   }
-  return make(rendezvous);
+  return group;
 }
 
 std::shared_ptr<ProcessGroup> GroupMaker::make(const ProcessGroupOptions& options, const Rendezvous& rendezvous,

@@ -153,12 +153,12 @@ at::IValue fit(const at::IValue& value, const TypePtr& type, const Place& place)
 
 }  // namespace
 
-std::string described(const std::string& method, const c10::FunctionSchema& schema) {
+std::string described(const std::string& method, const c10::FunctionSchema& schema, std::size_t first) {
   std::ostringstream text;
   text << method << "(";
-  for (std::size_t i = 1; i < schema.arguments().size(); ++i) {
+  for (std::size_t i = first; i < schema.arguments().size(); ++i) {
     const c10::Argument& argument = schema.arguments()[i];
-    text << (i > 1 ? ", " : "") << argument.name() << ": " << text_of(*argument.type());
+    text << (i > first ? ", " : "") << argument.name() << ": " << text_of(*argument.type());
     if (argument.default_value()) text << " = " << *argument.default_value();
   }
   text << ")";
@@ -167,15 +167,15 @@ std::string described(const std::string& method, const c10::FunctionSchema& sche
 }
 
 std::vector<at::IValue> fit_arguments(const std::string& method, const c10::FunctionSchema& schema,
-                                      std::vector<at::IValue> arguments) {
+                                      std::vector<at::IValue> arguments, std::size_t first) {
   try {
-    const std::size_t takes = schema.arguments().size() - 1;
+    const std::size_t takes = schema.arguments().size() - first;
     if (arguments.size() > takes) {
       throw Error(ErrorCode::kInvalidArgument, "takes at most " + std::to_string(takes) + " arguments, and " +
                                                    std::to_string(arguments.size()) + " were given");
     }
     for (std::size_t i = 0; i < takes; ++i) {
-      const c10::Argument& argument = schema.arguments()[i + 1];
+      const c10::Argument& argument = schema.arguments()[i + first];
       if (i < arguments.size()) {
         arguments[i] = fit(arguments[i], argument.type(), Place{argument.name()});
       } else if (argument.default_value()) {
@@ -185,7 +185,7 @@ std::vector<at::IValue> fit_arguments(const std::string& method, const c10::Func
       }
     }
   } catch (const Error& error) {
-    throw Error(error.code(), method + ": " + error.what() + ": " + described(method, schema));
+    throw Error(error.code(), method + ": " + error.what() + ": " + described(method, schema, first));
   }
   return arguments;
 }

@@ -1,6 +1,7 @@
 // Real processes for tests: this test's own program started again with other arguments, its output line by line.
 #pragma once
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <signal.h>

@@ -1,0 +1,42 @@
+// What a Future shares with the call that completes it.
+#pragma once
+
+#include <ATen/core/ivalue.h>
+
+#include <chrono>
+#include <condition_variable>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "tandem/rpc.h"
+
+namespace tandem::rpc {
+
+// Completed once; later attempts are ignored. Thread-safe.
+struct FutureState {
+ public:
+  void succeed(at::IValue value);
+  void fail(Error error);
+  // Calls it once this is done, on the thread that completes it or at once. It throws nothing.
+  void when_done(std::function<void()> callback);
+
+  bool done() const;
+  // Errors: its own; kTimeout.
+  at::IValue wait(std::chrono::milliseconds timeout) const;
+  std::optional<Error> error() const;
+
+ private:
+  void complete(std::optional<at::IValue> value, std::optional<Error> error);
+
+  mutable std::mutex mutex_;
+  mutable std::condition_variable changed_;
+  bool done_ = false;
+  at::IValue value_;
+  std::optional<Error> error_;
+  std::vector<std::function<void()>> callbacks_;
+};
+
+}  // namespace tandem::rpc

@@ -1,0 +1,185 @@
+#include <torch/csrc/distributed/autograd/utils.h>
+#include <torch/csrc/distributed/rpc/rref_context.h>
+#include <torch/csrc/distributed/rpc/script_remote_call.h>
+
+#include <cstdlib>
+#include <utility>
+
+#include "base/invalid.h"
+#include "rpc/call.h"
+#include "rpc/call_operator.h"
+#include "rpc/failure_value.h"
+
+namespace tandem::rpc {
+namespace {
+
+using torch_rpc::OwnerRRef;
+using torch_rpc::RRefContext;
+using torch_rpc::UserRRef;
+using std::chrono::milliseconds;
+
+// The owner's value, once it is there.
+std::shared_ptr<FutureState> value_of(OwnerRRef& owner) {
+  const auto state = std::make_shared<FutureState>();
+  owner.getFuture()->addCallback([state](torch_rpc::JitFuture& done) {
+    if (done.hasError()) return state->fail(Error(ErrorCode::kInternal, done.tryRetrieveErrorMessage()));
+    const at::IValue value = done.constValue();
+    if (const auto failure = failure_in(value)) return state->fail(*failure);
+    state->succeed(value);
+  });
+  return state;
+}
+
+milliseconds or_default(milliseconds timeout) {
+  CallOptions options;
+  options.timeout = timeout;
+  return timeout_of(*Session::current(), options);
+}
+
+}  // namespace
+
+struct RRefState {
+  c10::intrusive_ptr<torch_rpc::RRef> native;
+  std::string function;                  // that made it; "": another one's, or a value's
+  std::shared_ptr<FutureState> created;  // null: nothing to wait for
+
+  Worker owner() const { return worker(static_cast<int>(native->owner())); }
+  // Throws what making it failed with, if that is known.
+  void check_created() const {
+    if (!created) return;
+    if (const auto error = created->error()) throw *error;
+  }
+  [[noreturn]] void rethrow(const Error& error) const {
+    throw on_worker(error, function.empty() ? "a reference" : function, owner().name);
+  }
+};
+
+RRef::RRef(at::IValue value) : state_(std::make_shared<RRefState>()) {
+  const auto session = Session::current();
+  auto owner = RRefContext::getInstance().createOwnerRRef(c10::AnyType::get());
+  owner->setValue(std::move(value));
+  state_->native = owner;
+}
+
+RRef RRef::from(const at::IValue& value) {
+  if (!value.isRRef()) invalid("this value is " + value.tagKind() + ", not a reference (RRef)");
+  auto state = std::make_shared<RRefState>();
+  state->native = c10::static_intrusive_pointer_cast<torch_rpc::RRef>(value.toRRef());
+  return RRef(std::move(state));
+}
+
+Worker RRef::owner() const {
+  return state_->owner();
+}
+
+bool RRef::is_owner() const {
+  return state_->native->isOwner();
+}
+
+bool RRef::confirmed_by_owner() const {
+  return state_->native->confirmedByOwner();
+}
+
+at::IValue RRef::value() const {
+  Session::current();
+  return at::IValue(c10::static_intrusive_pointer_cast<c10::RRefInterface>(state_->native));
+}
+
+at::IValue RRef::local_value(milliseconds timeout) const {
+  if (!is_owner()) {
+    invalid("the value is worker '" + owner().name + "'s: to_here() gives a copy of it, and a call there can use it");
+  }
+  state_->check_created();
+  try {
+    return value_of(static_cast<OwnerRRef&>(*state_->native))->wait(or_default(timeout));
+  } catch (const Error& error) {
+    state_->rethrow(error);
+  }
+}
+
+at::IValue RRef::to_here(milliseconds timeout) const {
+  if (is_owner()) return local_value(timeout);
+  const auto session = Session::current();
+  const auto limit = or_default(timeout);
+  state_->check_created();
+  const auto record = std::make_shared<CallRecord>(session, owner(), "to_here", CallRecord::Clock::now() + limit);
+  at::IValue value;
+  try {
+    value = static_cast<const UserRRef&>(*state_->native).toHere(seconds(limit));
+  } catch (const std::exception& thrown) {
+    state_->check_created();
+    state_->rethrow(transport_failure(thrown, session->has_left()));
+  }
+  if (const auto failure = failure_in(value)) state_->rethrow(*failure);
+  record->end(true);
+  return value;
+}
+
+RRef remote(const std::string& to, const std::string& function, Values arguments, const CallOptions& options) {
+  auto session = Session::current();
+  const Worker target = session->find(to);
+  const auto timeout = timeout_of(*session, options);
+  if (options.retries != 0) invalid(function + ": remote() takes no retries, for the value would be made twice");
+  const auto record = std::make_shared<CallRecord>(session, target, function, CallRecord::Clock::now() + timeout);
+  auto state = std::make_shared<RRefState>();
+  state->function = function;
+  state->created = std::make_shared<FutureState>();
+  auto& context = RRefContext::getInstance();
+  const bool is_own = target.id == session->self().id;
+  c10::intrusive_ptr<OwnerRRef> owner;
+  c10::intrusive_ptr<UserRRef> user;
+  if (is_own) {
+    state->native = owner = context.createOwnerRRef(c10::AnyType::get());
+    context.addSelfAsFork(owner);  // until the call is over
+  } else {
+    state->native = user = context.createUserRRef(static_cast<torch_rpc::worker_id_t>(target.id), c10::AnyType::get());
+  }
+  const torch_rpc::RRefId id = state->native->rrefId();
+  const torch_rpc::ForkId fork = is_own ? id : user->forkId();
+  auto message = torch_rpc::ScriptRemoteCall(call_operator_of_messages(), operands(function, std::move(arguments)), id, fork)
+                     .toMessage();
+  record->add_sent(*message);
+  if (!is_own) context.addPendingUser(fork, user);
+  const auto ended = [record, fork, is_own, session, created = state->created](const Error* failure) {
+    auto& context = RRefContext::getInstance();
+    if (is_own) {
+      context.delForkOfOwner(fork, fork);
+    } else {
+      context.delPendingUser(fork);
+    }
+    record->end(!failure);
+    if (failure) {
+      created->fail(on_worker(*failure, record->function(), record->to().name));
+    } else {
+      created->succeed(at::IValue());
+    }
+  };
+  try {
+    auto& agent = session->agent().native();
+    const auto answer = torch::distributed::autograd::sendMessageWithAutograd(
+        agent, agent.getWorkerInfo(static_cast<torch_rpc::worker_id_t>(target.id)), std::move(message),
+        /*forceGradRecording=*/true, seconds(timeout), /*forceDisableProfiling=*/true);
+    state->native->registerOwnerCreationFuture(answer);
+    answer->addCallback([ended, session](torch_rpc::JitFuture& done) {
+      if (!done.hasError()) return ended(nullptr);
+      const Error error = transport_failure(done, session->has_left());
+      ended(&error);
+    });
+  } catch (const std::exception& thrown) {
+    const Error error = transport_failure(thrown, session->has_left());
+    ended(&error);
+  }
+  return RRef(std::move(state));
+}
+
+RRefCounts rref_counts() {
+  Session::current();
+  const auto known = RRefContext::getInstance().getDebugInfo();
+  const auto number = [&](const char* name) {
+    const auto found = known.find(name);
+    return found == known.end() ? 0 : std::atoll(found->second.c_str());
+  };
+  return {number("num_owner_rrefs"), number("num_forks"), number("num_pending_users")};
+}
+
+}  // namespace tandem::rpc

@@ -1,0 +1,163 @@
+#include "rpc/session.h"
+
+#include <torch/csrc/distributed/rpc/rref_context.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "base/own_thread.h"
+#include "rpc/failure_value.h"
+#include "rpc/functions.h"
+#include "rpc/listen_address.h"
+
+namespace tandem::rpc {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr milliseconds kBetweenLooks{2};
+constexpr milliseconds kBetweenPings{500};
+constexpr milliseconds kEnd{5000};  // of the program, for functions that still run
+
+milliseconds left_until(Session::Clock::time_point deadline) {
+  const auto left = std::chrono::duration_cast<milliseconds>(deadline - Session::Clock::now());
+  return std::max(left, milliseconds(1));
+}
+
+}  // namespace
+
+Session::Session(const std::string& name, const Options& options, const Rendezvous& rendezvous)
+    : options_(options),
+      meeting_(name, listen_address(options.address), options, rendezvous),
+      counters_(static_cast<std::size_t>(rendezvous.world_size)) {
+  Functions::instance().add_own(kPing, [](const Values&) { return at::IValue(); });
+  AgentOptions of_agent;
+  of_agent.name = name;
+  of_agent.rank = meeting_.rank();
+  of_agent.world_size = meeting_.size();
+  of_agent.address = listen_address(options.address);
+  of_agent.threads = options.num_worker_threads;
+  of_agent.rpc_timeout = options.rpc_timeout;
+  try {
+    agent_ = std::make_unique<Agent>(of_agent, [this](const std::string& bytes) { return meeting_.all_gather(bytes); });
+    meeting_.all_gather("");  // nobody calls a worker that does not listen yet
+  } catch (const Error& error) {
+    meeting_.refuse(error);
+    throw;
+  } catch (const std::exception& other) {
+    const Error error(ErrorCode::kInternal, "LibTorch's RPC agent does not start: " +
+                                                std::string(transport_failure(other, false).what()));
+    meeting_.refuse(error);
+    throw error;
+  }
+  meeting_.finish();
+  hook_ = std::make_unique<ShutdownHook>("rpc", [this] { end(Clock::now() + kEnd); });
+}
+
+Session::~Session() {
+  hook_.reset();
+  if (ending_.joinable()) ending_.join();
+}
+
+const Worker& Session::find(const std::string& name) const {
+  for (const Worker& worker : workers()) {
+    if (worker.name == name) return worker;
+  }
+  constexpr std::size_t kMost = 20;
+  std::string known;
+  for (std::size_t i = 0; i < workers().size() && i < kMost; ++i) known += (i == 0 ? "'" : ", '") + workers()[i].name + "'";
+  throw Error(ErrorCode::kNotFound, "no worker is named '" + name + "'; there are " + known +
+                                        (workers().size() > kMost ? ", ..." : ""));
+}
+
+void Session::take_room(Clock::time_point deadline) {
+  std::unique_lock<std::mutex> lock(mutex_);
+  const auto has_room = [this] { return has_left_ || outstanding_ < options_.most_outstanding; };
+  if (!changed_.wait_until(lock, deadline, has_room)) {
+    throw Error(ErrorCode::kTimeout, std::to_string(outstanding_) +
+                                         " calls of this worker are under way, as many as Options::most_outstanding "
+                                         "allows, and none has ended in time");
+  }
+  if (has_left_) throw Error(ErrorCode::kAborted, "this worker has left (rpc::shutdown)");
+  ++outstanding_;
+}
+
+void Session::give_room() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  --outstanding_;
+  changed_.notify_all();
+}
+
+// Until no call is under way anywhere. A function that was called may call others: so all look again until nobody has any.
+void Session::drain(Clock::time_point deadline, const std::function<void()>& check) {
+  for (;;) {
+    while (agent_->active_calls() > 0) {
+      if (Clock::now() >= deadline) {
+        throw Error(ErrorCode::kTimeout, "shutting RPC down: calls of this worker are still under way");
+      }
+      std::this_thread::sleep_for(kBetweenLooks);
+    }
+    bool all_quiet = true;
+    for (const std::string& active :
+         meeting_.all_gather_leaving(std::to_string(agent_->active_calls()), left_until(deadline), check)) {
+      all_quiet = all_quiet && active == "0";
+    }
+    if (all_quiet) return;
+  }
+}
+
+// A worker that dies meanwhile is found by the one before it, which tells all others.
+std::function<void()> Session::watch_next_worker() {
+  const Worker next = workers()[static_cast<std::size_t>((self().id + 1) % static_cast<int>(workers().size()))];
+  struct Ping {
+    std::optional<Future> call;
+    Clock::time_point begun;
+  };
+  return [next, ping = std::make_shared<Ping>()] {
+    if (ping->call && (!ping->call->done() || Clock::now() < ping->begun + kBetweenPings)) return;
+    if (ping->call) {
+      const auto error = ping->call->error();
+      if (error && error->code() == ErrorCode::kPeerLost) throw *error;
+    }
+    ping->begun = Clock::now();
+    ping->call = rpc_async(next.name, kPing);
+  };
+}
+
+void Session::part(Clock::time_point deadline) {
+  try {
+    const auto check = watch_next_worker();
+    meeting_.all_gather_leaving("", left_until(deadline), check);
+    drain(deadline, check);
+    // Others' deletions come meanwhile, so that values go here too.
+    torch::distributed::rpc::RRefContext::getInstance().delAllUsersAndUnforkedOwners(left_until(deadline));
+    drain(deadline, check);
+    agent_->expect_end();
+    meeting_.all_gather_leaving("", left_until(deadline));
+  } catch (const Error& error) {
+    meeting_.refuse_leaving(error);
+    throw;
+  }
+}
+
+bool Session::end(Clock::time_point deadline) {
+  std::unique_lock<std::mutex> lock(mutex_);
+  has_left_ = true;
+  changed_.notify_all();
+  if (!is_ending_) {
+    is_ending_ = true;
+    ending_ = start_own_thread("rpc-end", [this] {
+      try {
+        agent_->end();
+      } catch (const std::exception&) {
+        // There is nothing left to end.
+      }
+      const std::lock_guard<std::mutex> ended(mutex_);
+      has_ended_ = true;
+      changed_.notify_all();
+    });
+  }
+  return changed_.wait_until(lock, deadline, [this] { return has_ended_; });
+}
+
+}  // namespace tandem::rpc

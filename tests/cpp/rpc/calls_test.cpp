@@ -1,0 +1,294 @@
+// What can be called, with what, and what comes back.
+#include <gmock/gmock.h>
+#include <torch/torch.h>
+
+#include <cmath>
+#include <fstream>
+#include <iterator>
+#include <limits>
+
+#include "cpp/rpc/workers.h"
+#include "support/temporary_folder.h"
+#include "tandem/process_group.h"
+#include "tandem/store.h"
+#include "tandem/trace.h"
+
+namespace tandem::testing::rpc_calls_test {
+namespace {
+
+using namespace workers;
+using ::testing::_;
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using rpc::Values;
+
+std::string numbers(const at::Tensor& tensor) {
+  std::string text;
+  const at::Tensor flat = tensor.to(at::kDouble).flatten();
+  for (std::int64_t i = 0; i < flat.numel(); ++i) text += (i ? " " : "") + std::to_string(std::lround(flat[i].item<double>()));
+  return text;
+}
+
+// Runs `body` as a worker whose other calls are served by the rest.
+void call_from_here(const std::function<void()>& body) {
+  join();
+  say_error(body);
+  say("done");
+  rpc::shutdown();
+  say("left");
+}
+
+const Role kCalls("calls", [] {
+  call_from_here([] {
+    const at::Tensor a = torch::arange(4), b = torch::ones(4, torch::kLong);
+    const auto call = [](const std::string& name, Values given) { return rpc::rpc_sync("worker1", name, std::move(given)); };
+    say(numbers(call("aten::add", {a, b}).toTensor()));
+    say(numbers(call("aten::add.Tensor", {a, b, 10}).toTensor()));
+    say(numbers(call("aten::add", {a, 5}).toTensor()));
+    say(numbers(call("aten::zeros", {c10::List<std::int64_t>({2, 1})}).toTensor()));
+    say(std::to_string(call("aten::max.dim", {a.view({2, 2}), 1}).toTupleRef().elements().size()));
+    say(numbers(call("twice", {a}).toTensor()));
+    say(call("name", {}).toStringRef());
+    say(std::to_string(call("script.sum_of", {c10::List<std::int64_t>({1, 2, 3})}).toDouble()));
+    say(rpc::rpc_sync("worker0", "name").toStringRef());
+    say(call("pass on", {"worker0", "name"}).toStringRef());
+  });
+});
+
+TEST(Calls, OperatorsFunctionsAndMethods) {
+  const Job job;
+  const auto workers = start(job, {"calls", "serve"});
+  EXPECT_THAT(lines_until(*workers[0], "done"),
+              ElementsAre("1 2 3 4", "10 11 12 13", "5 6 7 8", "0 0", "2", "0 2 4 6", "worker1", "3.000000", "worker0",
+                          "worker0", "no error"));
+  EXPECT_EQ(workers[0]->line(), "left");
+  for (const auto& worker : workers) EXPECT_EQ(worker->wait(), 0);
+}
+
+std::vector<at::IValue> samples() {
+  c10::impl::GenericDict dict(c10::StringType::get(), c10::AnyType::get());
+  dict.insert("numbers", c10::List<double>({0.5, -1e300}));
+  dict.insert("inner", c10::ivalue::Tuple::create({at::IValue(1), at::IValue(std::string("x"))}));
+  c10::impl::GenericList mixed(c10::AnyType::get());
+  mixed.push_back(at::IValue());
+  mixed.push_back(at::IValue(true));
+  mixed.push_back(at::IValue(torch::ones({2})));
+  return {at::IValue(),
+          at::IValue(false),
+          at::IValue(std::numeric_limits<std::int64_t>::min()),
+          at::IValue(0.1),
+          at::IValue(c10::complex<double>(1, -2)),
+          at::IValue(std::string("\0\xff bytes \n'", 11)),
+          at::IValue(std::string()),
+          at::IValue(std::string(300000, 'x')),
+          at::IValue(c10::List<std::int64_t>()),
+          at::IValue(c10::List<std::string>({"a", "b"})),
+          at::IValue(c10::List<at::Tensor>({torch::arange(3)})),
+          at::IValue(mixed),
+          at::IValue(dict),
+          at::IValue(torch::rand({3, 4}).t()),
+          at::IValue(torch::empty({0, 5}, torch::kHalf)),
+          at::IValue(torch::rand({2, 2}, torch::kComplexDouble))};
+}
+
+bool same(const at::IValue& a, const at::IValue& b) {
+  if (a.isTensor()) return b.isTensor() && a.toTensor().dtype() == b.toTensor().dtype() && at::equal(a.toTensor(), b.toTensor());
+  if (a.isList()) {
+    if (!b.isList() || a.toListRef().size() != b.toListRef().size()) return false;
+    for (std::size_t i = 0; i < a.toListRef().size(); ++i) {
+      if (!same(a.toListRef()[i], b.toListRef()[i])) return false;
+    }
+    return true;
+  }
+  if (a.isGenericDict()) {
+    if (!b.isGenericDict() || a.toGenericDict().size() != b.toGenericDict().size()) return false;
+    for (const auto& item : a.toGenericDict()) {
+      if (!same(item.value(), b.toGenericDict().at(item.key()))) return false;
+    }
+    return true;
+  }
+  return a.tagKind() == b.tagKind() && a == b;
+}
+
+const Role kEcho("echo", [] {
+  call_from_here([] {
+    for (const at::IValue& value : samples()) {
+      const at::IValue back = rpc::rpc_sync("worker1", "echo", {value});
+      say(same(value, back) ? "same" : "differs: " + value.tagKind());
+    }
+  });
+});
+
+TEST(Calls, EveryKindOfValueComesBackAsItWas) {
+  const Job job;
+  const auto workers = start(job, {"echo", "serve"});
+  std::vector<std::string> expected(samples().size(), "same");
+  expected.push_back("no error");
+  EXPECT_EQ(lines_until(*workers[0], "done"), expected);
+  for (const auto& worker : workers) EXPECT_EQ(worker->wait(), 0);
+}
+
+const Role kWrong("wrong calls", [] {
+  call_from_here([] {
+    const auto call = [](const std::string& to, const std::string& name, Values given) {
+      say_error([&] { rpc::rpc_sync(to, name, std::move(given)); });
+    };
+    const at::Tensor a = torch::ones(3);
+    call("worker7", "name", {});
+    call("worker1", "no such function", {});
+    call("worker1", "aten::no_such_operator", {});
+    call("worker1", "aten::add", {a});
+    call("worker1", "aten::relu", {"text"});
+    call("worker1", "aten::add", {a, torch::ones(4)});
+    call("worker1", "fails", {});
+    call("worker1", "throws", {});
+    call("worker1", "script.fail", {a});
+    call("worker1", "script.absent", {a});
+    call("worker1", "pass on", {"worker0", "fails"});
+    say_error([] { rpc::register_function("aten::mine", [](const Values&) { return at::IValue(); }); });
+    say_error([] { rpc::register_function("twice", [](const Values&) { return at::IValue(); }); });
+    rpc::CallOptions negative;
+    negative.timeout = milliseconds(-1);
+    say_error([&] { rpc::rpc_sync("worker1", "name", {}, negative); });
+    say_error([] { rpc::init("again"); });
+    say(rpc::rpc_sync("worker1", "name").toStringRef());
+  });
+});
+
+TEST(Calls, WhatFailsThereIsAnErrorHereWithItsCodeAndTheWorker) {
+  const Job job;
+  const auto workers = start(job, {"wrong calls", "serve"});
+  Child& caller = *workers[0];
+  const auto expect = [&](ErrorCode code, const std::string& a, const std::string& b = "") {
+    EXPECT_THAT(caller.line(), IsError(code, AllOf(HasSubstr(a), HasSubstr(b))));
+  };
+  expect(ErrorCode::kNotFound, "no worker is named 'worker7'", "'worker0', 'worker1'");
+  expect(ErrorCode::kNotFound, "no such function on worker 'worker1'", "twice");
+  expect(ErrorCode::kNotFound, "aten::no_such_operator on worker 'worker1'");
+  expect(ErrorCode::kInvalidArgument, "aten::add on worker 'worker1': the arguments fit none of");
+  expect(ErrorCode::kInvalidArgument, "aten::relu on worker 'worker1'", "argument 'self' must be of type Tensor");
+  expect(ErrorCode::kInvalidArgument, "aten::add on worker 'worker1'", "size of tensor a (3)");
+  expect(ErrorCode::kDataLoss, "fails on worker 'worker1': record 7 is torn");
+  expect(ErrorCode::kCallback, "throws on worker 'worker1': out of paper");
+  expect(ErrorCode::kInvalidArgument, "script.fail on worker 'worker1'", "seven");
+  expect(ErrorCode::kNotFound, "script.absent on worker 'worker1'");
+  expect(ErrorCode::kDataLoss, "pass on on worker 'worker1': fails on worker 'worker0': record 7 is torn");
+  expect(ErrorCode::kInvalidArgument, "'aten::mine' cannot be registered");
+  expect(ErrorCode::kInvalidArgument, "'twice' is registered already");
+  expect(ErrorCode::kInvalidArgument, "timeout is -1 ms");
+  expect(ErrorCode::kInvalidArgument, "worker 'worker0' already");
+  EXPECT_EQ(caller.line(), "worker1");
+  for (const auto& worker : workers) EXPECT_EQ(worker->wait(), 0);
+}
+
+const Role kAsync("async", [] {
+  call_from_here([] {
+    const at::Tensor a = torch::ones(3);
+    rpc::Future slow = rpc::rpc_async("worker1", "sleep", {300});
+    say(slow.done() ? "done" : "under way");
+    say_error([&] { slow.wait(milliseconds(10)); });
+    rpc::Future counted = slow.then([](const rpc::Future& done) {
+      return at::IValue(static_cast<std::int64_t>(done.wait().toStringRef().size()));
+    });
+    say(std::to_string(counted.wait().toInt()));
+    say(slow.wait().toStringRef());
+    say(std::to_string(slow.then([](const rpc::Future&) { return at::IValue(9); }).wait().toInt()));
+    rpc::Future failed = rpc::rpc_async("worker1", "fails");
+    rpc::Future after = failed.then([](const rpc::Future& done) {
+      return at::IValue(done.error() ? "it failed" : "it did not");
+    });
+    say(after.wait().toStringRef());
+    rpc::Future bad = slow.then([](const rpc::Future&) -> at::IValue { throw std::runtime_error("no more"); });
+    say_error([&] { bad.wait(); });
+    std::vector<rpc::Future> many;
+    for (int i = 0; i < 1000; ++i) many.push_back(rpc::rpc_async("worker1", "echo", {i}));
+    std::int64_t sum = 0;
+    for (const rpc::Future& one : many) sum += one.wait().toInt();
+    say(std::to_string(sum));
+    const auto statistics = rpc::statistics().at("worker1");
+    say(std::to_string(statistics.calls) + " " + std::to_string(statistics.failed) + " " +
+        std::to_string(statistics.outstanding) + (statistics.bytes_sent > 0 && statistics.bytes_received > 0 ? " bytes" : ""));
+  });
+});
+
+TEST(Calls, FuturesGoOnBesideTheProgram) {
+  const Job job;
+  const auto workers = start(job, {"async", "serve"});
+  Child& caller = *workers[0];
+  EXPECT_EQ(caller.line(), "under way");
+  EXPECT_THAT(caller.line(), IsError(ErrorCode::kTimeout, HasSubstr("it goes on")));
+  EXPECT_EQ(caller.line(), "5");
+  EXPECT_EQ(caller.line(), "slept");
+  EXPECT_EQ(caller.line(), "9");
+  EXPECT_EQ(caller.line(), "it failed");
+  EXPECT_THAT(caller.line(), IsError(ErrorCode::kCallback, HasSubstr("no more")));
+  EXPECT_EQ(caller.line(), "499500");
+  EXPECT_EQ(caller.line(), "1002 1 0 bytes");
+  for (const auto& worker : workers) EXPECT_EQ(worker->wait(), 0);
+}
+
+const Role kTimes("times", [] {
+  call_from_here([] {
+    rpc::CallOptions options;
+    options.timeout = milliseconds(200);
+    say_error([&] { rpc::rpc_sync("worker1", "sleep", {1500}, options); });
+    options.retries = 3;
+    say(std::to_string(rpc::rpc_sync("worker1", "slow once", {1500}, options).toInt()));
+  });
+});
+
+TEST(Calls, HaveATimeoutAndAreMadeAgainWhereTheyMay) {
+  const Job job;
+  const auto workers = start(job, {"times", "serve"});
+  EXPECT_THAT(workers[0]->line(), IsError(ErrorCode::kTimeout, HasSubstr("sleep on worker 'worker1': no answer in time")));
+  EXPECT_EQ(workers[0]->line(), "2");
+  for (const auto& worker : workers) EXPECT_EQ(worker->wait(), 0);
+}
+
+const Role kRoom("room", [] {
+  call_from_here([] {
+    std::vector<rpc::Future> held;
+    for (int i = 0; i < 2; ++i) held.push_back(rpc::rpc_async("worker1", "sleep", {1000}));
+    rpc::CallOptions options;
+    options.timeout = milliseconds(100);
+    say_error([&] { rpc::rpc_async("worker1", "name", {}, options); });
+    say(rpc::rpc_sync("worker1", "name").toStringRef());  // once there is room
+  });
+});
+
+TEST(Calls, UnderWayAreBoundedInNumber) {
+  const Job job(Environment{{"TEST_MOST_OUTSTANDING", "2"}});
+  const auto workers = start(job, {"room", "serve"});
+  EXPECT_THAT(workers[0]->line(),
+              IsError(ErrorCode::kTimeout, AllOf(HasSubstr("2 calls of this worker are under way"), HasSubstr("worker1"))));
+  EXPECT_EQ(workers[0]->line(), "worker1");
+  for (const auto& worker : workers) EXPECT_EQ(worker->wait(), 0);
+}
+
+const Role kTraced("traced", [] {
+  call_from_here([] {
+    const auto group = ProcessGroup::create(options_for(0, 1), hash_store());
+    start_trace(*group);
+    rpc::rpc_sync("worker1", "echo", {1});
+    say_error([] { rpc::rpc_sync("worker1", "fails"); });
+    stop_trace(std::getenv("TEST_TRACE"));
+  });
+});
+
+TEST(Calls, AreInATrace) {
+  const TemporaryFolder folder;
+  const std::string path = folder / "trace.json";
+  const Job job(Environment{{"TEST_TRACE", path}});
+  const auto workers = start(job, {"traced", "serve"});
+  EXPECT_THAT(workers[0]->line(), IsError(ErrorCode::kDataLoss, _));
+  for (const auto& worker : workers) EXPECT_EQ(worker->wait(), 0);
+  std::ifstream file(path);
+  const std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  EXPECT_THAT(text, HasSubstr("\"worker\":\"worker1\",\"failed\":false"));
+  EXPECT_THAT(text, HasSubstr("\"worker\":\"worker1\",\"failed\":true"));
+  EXPECT_THAT(text, HasSubstr("\"echo\""));
+}
+
+}  // namespace
+}  // namespace tandem::testing::rpc_calls_test
