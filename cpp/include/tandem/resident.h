@@ -40,9 +40,9 @@ TANDEM_API void keep_freed_memory();
 // Process-wide; call it once LibTorch is loaded and before other threads use it.
 TANDEM_API void cache_tensors();
 
-// Gives the system back what cache_tensors() keeps of freed tensors for others of their sizes, as torch.cuda.empty_cache()
-// does on a GPU: what only making a model, or evaluating it once, needed. Wholly free huge pages alone can go back.
-// DistributedDataParallel does it when it has been made. Thread-safe.
+// Gives the system back what cache_tensors() keeps of freed tensors for others of their sizes, as
+// torch.cuda.empty_cache() does on a GPU: what only making a model, or evaluating it once, needed. Huge pages of which
+// anything is in use stay. DistributedDataParallel does it when it has been made. Thread-safe.
 TANDEM_API void empty_tensor_cache();
 
 }  // namespace tandem

@@ -31,7 +31,7 @@ class HugePages {
     Mapping* mapping = nullptr;
   };
 
-  // Of a huge page or more. What is left over a multiple of huge pages lies in small ones, unless that is nearly one more.
+  // Of a huge page or more. What is left over whole huge pages lies in small ones, unless it is nearly one more.
   Piece map(std::size_t bytes);
   // A piece of a huge page: of those that are mapped, or of a new one.
   Piece find(std::size_t bytes);

@@ -1,3 +1,4 @@
+#include "nn/modules/lstm_step.h"
 #include "nn/modules/wrap.h"
 
 namespace tandem::nn {
@@ -32,7 +33,13 @@ at::Tensor step(Implementation& module, const at::Tensor& input, const at::Tenso
 }
 
 States step_lstm(tn::LSTMCellImpl& module, const at::Tensor& input, const std::optional<States>& hx) {
-  if (input.dim() != 1) return module.forward(input, hx);
+  if (input.dim() != 1) {
+    const LstmWeights weights{module.weight_ih, module.weight_hh, module.bias_ih, module.bias_hh};
+    if (hx) {
+      if (const auto next = lstm_step(input, std::get<0>(*hx), std::get<1>(*hx), weights)) return *next;
+    }
+    return module.forward(input, hx);
+  }
   std::optional<States> states;
   if (hx) states = {std::get<0>(*hx).unsqueeze(0), std::get<1>(*hx).unsqueeze(0)};
   const auto [hidden, cell] = module.forward(input.unsqueeze(0), states);
