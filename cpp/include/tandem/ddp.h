@@ -197,8 +197,8 @@ class TANDEM_API DataParallelReducer {
 
   // Has `optimizer` step each bucket's parameters as soon as they are averaged, within backward, which frees their
   // gradients; at its end what else the optimizer holds is stepped once, and what another rank alone used. It must hold
-  // the parameters; step() is not called by the program any more. Call before the first backward, after
-  // register_comm_hook(). Source: torch.distributed.optim._apply_optimizer_in_backward.
+  // the parameters, which lie on one device; step() is not called by the program any more. Call before the first backward,
+  // after register_comm_hook(). Source: torch.distributed.optim._apply_optimizer_in_backward.
   void set_optimizer_in_backward(std::shared_ptr<optim::Optimizer> optimizer);
 
   // For ranks that have different numbers of batches. Every rank calls begin_join(), makes its steps and calls

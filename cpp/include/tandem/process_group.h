@@ -121,6 +121,7 @@ class TANDEM_API ProcessGroup {
   int rank() const;
   int size() const;
   const std::string& backend() const;  // what "auto" has become
+  at::Device rank_device() const;      // ProcessGroupOptions::device
   const std::string& name() const;
 
   // --- sub-groups

@@ -117,6 +117,10 @@ void ProcessGroup::close() {
   abort_beside();
 }
 
+at::Device ProcessGroup::rank_device() const {
+  return parts_->options.device;
+}
+
 int ProcessGroup::rank() const {
   return parts_->main().state->rank();
 }

@@ -104,9 +104,10 @@ DataParallelReducer::DataParallelReducer(std::shared_ptr<ProcessGroup> group, st
     all.insert(all.end(), parts.buffers.begin(), parts.buffers.end());
     for (std::size_t i = 0; i < parts.buffers.size(); ++i) labels.push_back("buffer " + std::to_string(i));
   }
-  check_devices(*parts.group, all, labels);
+  const std::string complaint = not_exchanged(*parts.group, all, labels);
+  if (!options.init_sync && !complaint.empty()) throw Error(ErrorCode::kInvalidArgument, complaint);
   if (options.init_sync) {
-    verify_same_on_all_ranks(*parts.group, all, labels);
+    verify_same_on_all_ranks(*parts.group, all, labels, complaint);
     parts.broadcast(all, 0);
   }
 
@@ -289,6 +290,8 @@ void DataParallelReducer::set_optimizer_in_backward(std::shared_ptr<optim::Optim
   if (!optimizer) refuse("the optimizer is empty");
   if (parts.hook_is_set || parts.in_backward) refuse("call it once, before the first forward");
   if (parts.has_hook && !parts.hook) refuse("a hook of LibTorch's interface cannot be followed by an optimizer");
+  // Backward has a thread for each device, and stepping one bucket's parameters hides the others' gradients meanwhile.
+  if (parts.is_multi_device) refuse("it is not there for parameters on several devices; call step() after backward");
   for (std::size_t i = 0; i < parts.trained.size(); ++i) {
     const auto& held = optimizer->parameters();
     if (std::none_of(held.begin(), held.end(), [&](const at::Tensor& p) { return p.is_same(parts.trained[i]); })) {

@@ -2,9 +2,8 @@
 
 #include <ATen/ATen.h>
 
-#include <map>
-
 #include "base/invalid.h"
+#include "ddp/same_kind.h"
 #include "tandem/error.h"
 
 namespace tandem {
@@ -12,10 +11,7 @@ namespace {
 
 void average(const std::vector<at::Tensor>& parameters, ProcessGroup& group) {
   at::NoGradGuard no_grad;
-  std::map<std::pair<std::string, at::ScalarType>, std::vector<at::Tensor>> kinds;
-  for (const at::Tensor& parameter : parameters) {
-    kinds[{parameter.device().str(), parameter.scalar_type()}].push_back(parameter.detach());
-  }
+  const auto kinds = by_kind(parameters);
   std::vector<std::pair<Work, at::Tensor>> flat;
   for (const auto& [kind, tensors] : kinds) {
     std::vector<at::Tensor> parts;

@@ -112,44 +112,56 @@ bool takes(const ProcessGroup& group, c10::DeviceType device) {
 
 }  // namespace
 
-void check_devices(const ProcessGroup& group, const std::vector<at::Tensor>& tensors,
-                   const std::vector<std::string>& labels) {
+std::string not_exchanged(const ProcessGroup& group, const std::vector<at::Tensor>& tensors,
+                          const std::vector<std::string>& labels) {
+  const std::string backend = "the group's backend '" + group.backend() + "'";
+  // NCCL's is bound to one GPU.
+  const bool one_gpu = group.backend().find("nccl") != std::string::npos && group.rank_device().is_cuda();
   for (std::size_t i = 0; i < tensors.size(); ++i) {
     const at::Device device = tensors[i].device();
-    if (takes(group, device.type())) continue;
-    throw Error(ErrorCode::kInvalidArgument,
-                labels[i] + " is on " + device.str() + ", whose tensors the group's backend '" + group.backend() +
-                    "' does not exchange; make the group with one that does, such as gloo, or with one for each type of "
-                    "device, such as cpu:shm,cuda:nccl");
+    if (!takes(group, device.type())) {
+      return labels[i] + " is on " + device.str() + ", whose tensors " + backend +
+             " does not exchange; make the group with one that does, such as gloo, or with one for each type of "
+             "device, such as cpu:shm,cuda:nccl";
+    }
+    if (one_gpu && device.is_cuda() && device != group.rank_device()) {
+      return labels[i] + " is on " + device.str() + ", but " + backend + " exchanges what is on " + group.rank_device().str() +
+             ", one GPU of each rank; make the group with gloo, which takes several";
+    }
   }
+  return "";
 }
 
 void verify_same_on_all_ranks(ProcessGroup& group, const std::vector<at::Tensor>& tensors,
-                              const std::vector<std::string>& labels) {
+                              const std::vector<std::string>& labels, const std::string& complaint) {
   at::NoGradGuard no_grad;
   const Description mine = describe(tensors, labels);
-  const auto place = at::TensorOptions(at::kLong);
-  at::Tensor summary =
-      at::tensor({static_cast<std::int64_t>(fnv1a(mine.shapes)), static_cast<std::int64_t>(mine.lines.size())}, place);
+  const auto length = [](const std::string& text) { return static_cast<std::int64_t>(text.size()); };
+  at::Tensor summary = at::tensor(
+      {static_cast<std::int64_t>(fnv1a(mine.shapes)), length(mine.lines), length(complaint)}, at::TensorOptions(at::kLong));
   // Ranks may have parameters on different devices.
-  if (!takes(group, c10::kCPU)) summary = summary.to(tensors.front().device());
+  if (!takes(group, c10::kCPU)) summary = summary.to(group.rank_device());
   std::vector<at::Tensor> all;
   for (int rank = 0; rank < group.size(); ++rank) all.push_back(at::empty_like(summary));
   group.all_gather(all, summary);
 
   bool same = true;
-  std::int64_t longest = 0;
-  std::vector<std::int64_t> lengths;
+  std::vector<std::int64_t> lengths, complaints;
   const std::int64_t first_hash = all[0].cpu()[0].item<std::int64_t>();
   for (const at::Tensor& other : all) {
-    const at::Tensor pair = other.cpu();
-    same &= pair[0].item<std::int64_t>() == first_hash;
-    lengths.push_back(pair[1].item<std::int64_t>());
-    longest = std::max(longest, lengths.back());
+    const at::Tensor of_rank = other.cpu();
+    same &= of_rank[0].item<std::int64_t>() == first_hash;
+    lengths.push_back(of_rank[1].item<std::int64_t>());
+    complaints.push_back(of_rank[2].item<std::int64_t>());
+  }
+  if (const auto longest = std::ranges::max(complaints); longest > 0) {
+    const auto texts = gather_texts(group, complaint, summary, longest, complaints);
+    const auto first = std::ranges::find_if(texts, [](const std::string& text) { return !text.empty(); });
+    throw Error(ErrorCode::kInvalidArgument, "on rank " + std::to_string(first - texts.begin()) + " " + *first);
   }
   if (same) return;
 
-  const auto texts = gather_texts(group, mine.lines, summary, longest, lengths);
+  const auto texts = gather_texts(group, mine.lines, summary, std::ranges::max(lengths), lengths);
   const auto first = lines_of(texts[0]);
   for (int rank = 1; rank < group.size(); ++rank) {
     const auto other = lines_of(texts[rank]);

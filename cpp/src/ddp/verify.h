@@ -10,14 +10,15 @@ namespace tandem {
 
 class ProcessGroup;
 
-// The group must exchange tensors of each device. Errors: kInvalidArgument naming the first that it does not take.
-void check_devices(const ProcessGroup& group, const std::vector<at::Tensor>& tensors,
-                   const std::vector<std::string>& labels);
+// Names the first of `tensors` that the group does not exchange, for its device, and says what to do; empty when there is
+// none. `labels` name the tensors ("parameter 'fc1.weight'").
+std::string not_exchanged(const ProcessGroup& group, const std::vector<at::Tensor>& tensors,
+                          const std::vector<std::string>& labels);
 
 // Compares dtypes, shapes, order and types of devices of `tensors` over all ranks. Every rank throws the same Error
-// (kInvalidArgument), naming the first that differs, or none does. `labels` name the tensors ("parameter 'fc1.weight'").
+// (kInvalidArgument), naming the first that differs, or none does; likewise where some rank has a `complaint` of its own.
 // Blocks.
 void verify_same_on_all_ranks(ProcessGroup& group, const std::vector<at::Tensor>& tensors,
-                              const std::vector<std::string>& labels);
+                              const std::vector<std::string>& labels, const std::string& complaint);
 
 }  // namespace tandem

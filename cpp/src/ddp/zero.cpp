@@ -9,6 +9,7 @@
 #include <numeric>
 #include <sstream>
 
+#include "ddp/same_kind.h"
 #include "tandem/error.h"
 
 namespace tandem {
@@ -152,14 +153,10 @@ void ZeroRedundancyOptimizer::step() {
   local_->step();
   at::NoGradGuard no_grad;
   // What one rank owns, as one tensor a dtype and device.
-  std::map<std::tuple<int, std::string, at::ScalarType>, std::vector<at::Tensor>> shares;
-  for (std::size_t i = 0; i < parameters().size(); ++i) {
-    const at::Tensor parameter = parameters()[i].detach();
-    shares[{owners_[i], parameter.device().str(), parameter.scalar_type()}].push_back(parameter);
-  }
+  const auto shares = by_kind(parameters(), owners_);
   std::vector<std::pair<Work, at::Tensor>> sent;
   for (const auto& [key, tensors] : shares) {
-    const int owner = std::get<0>(key);
+    const int owner = key.owner;
     std::vector<at::Tensor> parts;
     std::int64_t count = 0;
     for (const at::Tensor& tensor : tensors) {
@@ -173,7 +170,7 @@ void ZeroRedundancyOptimizer::step() {
   for (const auto& [key, tensors] : shares) {
     auto& [work, flat] = sent[next++];
     work.wait();
-    if (std::get<0>(key) == group_->rank()) continue;
+    if (key.owner == group_->rank()) continue;
     std::int64_t at = 0;
     for (const at::Tensor& tensor : tensors) {
       at::Tensor(tensor).copy_(flat.narrow(0, at, tensor.numel()).view(tensor.sizes()));

@@ -68,7 +68,8 @@ std::shared_ptr<tandem::ProcessGroup> make_group() {
   return tandem::ProcessGroup::create(options, tandem::hash_store());
 }
 
-std::unique_ptr<tandem::DataLoader> open(const std::string& path, const Settings& settings, int rank, int ranks) {
+std::unique_ptr<tandem::DataLoader> open(const std::string& path, const Settings& settings, int rank, int ranks,
+                                         tandem::Tail tail) {
   const std::vector<tandem::RecordField> fields = {
       {"label", torch::kByte, {}, torch::kLong},
       {"image", torch::kByte, {1, 28, 28}, torch::kFloat, 0.1307, 0.3081, 1 / 255.0},
@@ -79,6 +80,7 @@ std::unique_ptr<tandem::DataLoader> open(const std::string& path, const Settings
   options.rank = rank;
   options.world_size = ranks;
   options.seed = settings.seed;
+  options.tail = tail;
   return std::make_unique<tandem::DataLoader>(tandem::record_dataset({path}, fields), options);
 }
 
@@ -93,17 +95,40 @@ double evaluate(Net& net, tandem::DataLoader& test) {
   return 100 * static_cast<double>(right) / static_cast<double>(std::max<std::int64_t>(test.sample_count(), 1));
 }
 
-void train(const Settings& settings) {
+// GPUs' numbers are those of a host's first process; each further one takes as many more, and begins anew where the host has
+// no more.
+std::vector<torch::Device> parse(const std::vector<std::string>& names) {
   std::vector<torch::Device> devices;
-  for (const std::string& name : settings.devices) devices.emplace_back(name);
-  for (const torch::Device& device : devices) {
-    if (device.is_cuda()) tandem::load_cuda();
+  int per_process = 0;
+  for (const std::string& name : names) {
+    torch::Device device(name);
+    if (device.is_cuda()) {
+      device.set_index(std::max<torch::DeviceIndex>(device.index(), 0));
+      per_process = std::max(per_process, device.index() + 1);
+    }
+    devices.push_back(device);
   }
+  if (per_process == 0) return devices;
+  tandem::load_cuda();
+  const int count = static_cast<int>(torch::cuda::device_count());
+  if (per_process > count) {
+    throw std::invalid_argument("--devices takes " + std::to_string(per_process) + " GPUs, this host has " +
+                                std::to_string(count));
+  }
+  for (torch::Device& device : devices) {
+    if (!device.is_cuda()) continue;
+    device.set_index(static_cast<torch::DeviceIndex>((device.index() + local_rank() * per_process) % count));
+  }
+  return devices;
+}
+
+void train(const Settings& settings) {
+  const std::vector<torch::Device> devices = parse(settings.devices);
   const auto group = make_group();
   const DigitFiles files =
       find_digits(settings.data, settings.output + "/recordio", local_rank() == 0, [&] { group->barrier(); });
-  const auto digits = open(files.train, settings, group->rank(), group->size());
-  const auto test = open(files.test, settings, 0, 1);
+  const auto digits = open(files.train, settings, group->rank(), group->size(), tandem::Tail::kDrop);
+  const auto test = open(files.test, settings, 0, 1, tandem::Tail::kShort);
 
   torch::manual_seed(settings.seed);
   Net net(devices[0], devices[1]);

@@ -11,8 +11,10 @@
 #include "support/temporary_folder.h"
 #include "tandem/checkpoint.h"
 #include "tandem/ddp.h"
+#include "tandem/model_averaging.h"
 #include "tandem/nn_utils.h"
 #include "tandem/optim.h"
+#include "tandem/zero.h"
 
 namespace tandem::testing {
 namespace {
@@ -243,6 +245,48 @@ TEST_F(ModelParallel, LayersThatMoveLaterAreRefused) {
     const Error error = error_of([&] { ddp.forward(inputs(0)); });
     EXPECT_EQ(error.code(), ErrorCode::kInvalidArgument);
     EXPECT_THAT(error.what(), HasSubstr("parameter 'last.weight' is on fake:1 now, but was on fake:0 when"));
+  });
+}
+
+// What ranks exchange outside of DDP's buckets follows the parameters' order, not the devices' numbers.
+TEST_F(ModelParallel, RanksNumberTheirDevicesAsTheyLike) {
+  static_cast<void>(trained_by_one_process());
+  run_groups(2, [&](ProcessGroup& group) {
+    const std::shared_ptr<ProcessGroup> shared(&group, [](ProcessGroup*) {});
+    Net net(fake(group.rank() == 0 ? 0 : 3), fake(group.rank() == 0 ? 1 : 2));
+    DistributedDataParallel<Net> ddp(net, shared);
+    ZeroRedundancyOptimizer optimizer(shared, "Adam", net->parameters(), {{"lr", 0.01}});
+    train(optimizer, group.rank(), 2, [&](const at::Tensor& x) { return ddp.forward(x); });
+    EXPECT_TRUE(flat(net).allclose(trained_by_one_process(), 1e-10, 1e-12)) << "rank " << group.rank();
+
+    const at::Tensor trained = flat(net);
+    {
+      const torch::NoGradGuard no_grad;
+      for (at::Tensor& parameter : net->parameters()) parameter.mul_(group.rank() == 0 ? 0.5 : 1.5);
+    }
+    EXPECT_TRUE(periodic_model_averager(shared, 1)->average_parameters(net->parameters()));
+    EXPECT_TRUE(flat(net).allclose(trained, 1e-10, 1e-12)) << "rank " << group.rank();
+  });
+}
+
+TEST_F(ModelParallel, WhatOneRankCannotExchangeIsToldToAll) {
+  run_groups(2, [&](ProcessGroup& group) {
+    const std::shared_ptr<ProcessGroup> shared(&group, [](ProcessGroup*) {});
+    Net net(at::kCPU, group.rank() == 0 ? at::Device(at::kCPU) : at::Device(at::kMeta));
+    const Error error = error_of([&] { DistributedDataParallel<Net> ddp(net, shared); });
+    EXPECT_EQ(error.code(), ErrorCode::kInvalidArgument);
+    EXPECT_THAT(error.what(), HasSubstr("on rank 1 parameter 'hidden.weight' is on meta, whose tensors"));
+  });
+}
+
+TEST_F(ModelParallel, AnOptimizerInBackwardIsRefused) {
+  run_groups(1, [&](ProcessGroup& group) {
+    const std::shared_ptr<ProcessGroup> shared(&group, [](ProcessGroup*) {});
+    Net net(at::kCPU, fake(0));
+    DistributedDataParallel<Net> ddp(net, shared);
+    const Error error = error_of([&] { ddp.reducer().set_optimizer_in_backward(adam(net)); });
+    EXPECT_EQ(error.code(), ErrorCode::kInvalidArgument);
+    EXPECT_THAT(error.what(), HasSubstr("parameters on several devices"));
   });
 }
 

@@ -27,12 +27,16 @@ std::optional<Placed> first_tensor_of(const torch::nn::Module& module) {
   return parameter ? parameter : placed("buffer", module.named_buffers());
 }
 
-// Tensors of a value, in the order that they come in.
+// Tensors of a value, in the order that they come in. A packed sequence, a tuple of four, has its batch sizes, which are
+// second, on the CPU always.
 void add_tensors(const at::IValue& value, std::vector<at::Tensor>& found) {
   if (value.isTensor()) {
     if (value.toTensor().defined()) found.push_back(value.toTensor());
   } else if (value.isTuple()) {
-    for (const at::IValue& part : value.toTupleRef().elements()) add_tensors(part, found);
+    const auto& parts = value.toTupleRef().elements();
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+      if (parts.size() != 4 || i != 1) add_tensors(parts[i], found);
+    }
   } else if (value.isTensorList()) {
     for (const at::Tensor& tensor : value.toTensorVector()) add_tensors(tensor, found);
   }
@@ -52,6 +56,8 @@ std::string name_of_value(const std::string& module, std::size_t index) {
 }  // namespace
 
 void explain_devices(const nn::Module& module, at::ArrayRef<at::IValue> given, const c10::Error& error) {
+  // Not of what happens to befall a module whose values lie on several devices rightly.
+  if (dynamic_cast<const c10::OutOfMemoryError*>(&error) || error.msg().find("device") == std::string::npos) return;
   std::optional<Placed> home = first_tensor_of(module.get());
   const bool has_own = home.has_value();
   for (std::size_t i = 0; i < given.size(); ++i) {

@@ -64,13 +64,36 @@ public final class Main implements Runnable {
     Launch.run(this::train);
   }
 
+  /** GPUs' numbers are those of a host's first process; each further one takes as many more, and begins anew where the host has no more. */
+  private static List<Device> parse(List<String> names) {
+    List<Device> given = names.stream().map(Device::parse).toList();
+    int perProcess = 0;
+    for (Device device : given) {
+      if (device.type() == Device.Type.CUDA) {
+        perProcess = Math.max(perProcess, Math.max(device.index(), 0) + 1);
+      }
+    }
+    if (perProcess == 0) {
+      return given;
+    }
+    int count = Tandem.cudaDeviceCount();
+    if (perProcess > count) {
+      throw new TandemInvalidArgumentException("modelparallel",
+          "--devices takes " + perProcess + " GPUs, this host has " + count);
+    }
+    int first = Launch.localRank() * perProcess;
+    return given.stream().map(device -> device.type() == Device.Type.CUDA
+        ? Device.cuda((Math.max(device.index(), 0) + first) % count) : device).toList();
+  }
+
   private void train() throws Exception {
     if (devices.size() != 2) {
       throw new TandemInvalidArgumentException("modelparallel",
           "--devices is " + String.join(",", devices) + "; give two, such as cpu,cpu or cuda:0,cpu");
     }
+    List<Device> placed = parse(devices);
     Tandem.manualSeed(seed);
-    try (ProcessGroup group = connect(); Net net = new Net(Device.parse(devices.get(0)), Device.parse(devices.get(1)))) {
+    try (ProcessGroup group = connect(); Net net = new Net(placed.get(0), placed.get(1))) {
       Digits digits = Digits.prepare(data, output.resolve("recordio"), group);
       // Over parameters of both devices.
       try (DistributedDataParallel ddp = new DistributedDataParallel(net, group);
