@@ -109,6 +109,11 @@ var leaks = map[string]func(folder string) (held any, release func()){
 		pipeline := must(dist.NewPipeline(group, []dist.PipelineStage{{Module: nn.NewLinear(2, 3)}}, dist.PipelineOptions{Loss: loss}))
 		return pipeline, func() { pipeline.Close(); done() }
 	},
+	"device_mesh": func(string) (any, func()) {
+		group, done := group()
+		mesh := must(dist.NewDeviceMesh(context.Background(), group, []int{1}, []string{"dp"}))
+		return mesh, func() { mesh.Close(); done() }
+	},
 	"recordio_writer": func(folder string) (any, func()) {
 		w := must(recordio.Create(filepath.Join(folder, "open.recordio")))
 		return w, func() { w.Discard() }

@@ -231,11 +231,14 @@ tdm_error* tdm_pipeline_split_by_time(tdm_process_group* group, int64_t layer_co
   return guard("tdm_pipeline_split_by_time", [&] {
     tandem::ProcessGroup& native = unwrap_group(group);
     not_null(forward, "forward");
+    const auto given = read_options<tdm_pipeline_split_options>(options, TDM_PIPELINE_SPLIT_OPTIONS_INIT,
+                                                                "tdm_pipeline_split_options");
+    const Tensors all = tensors_given(tensors, tensor_count, "tensors"),
+                  batch = tensors_given(inputs, input_count, "inputs"),
+                  wanted_batch = tensors_given(targets, target_count, "targets");
     const std::size_t room = *not_null(stage_count, "stage_count");
     check_count(room, "first_layers");
     if (room != 0) not_null(first_layers, "first_layers");
-    const auto given = read_options<tdm_pipeline_split_options>(options, TDM_PIPELINE_SPLIT_OPTIONS_INIT,
-                                                                "tdm_pipeline_split_options");
     constexpr std::int64_t kMostLayers = 1 << 20;
     if (layer_count < 0 || layer_count > kMostLayers) {
       tandem::capi::invalid("argument 'layer_count' is " + std::to_string(layer_count) + "; give 0 to " +
@@ -246,7 +249,7 @@ tdm_error* tdm_pipeline_split_by_time(tdm_process_group* group, int64_t layer_co
     how.stages_per_rank = given.stages_per_rank;
     how.repeats = given.repeats;
     if (given.everyone) how.everyone = share_group(given.everyone);
-    how.targets = tensors_given(targets, target_count, "targets");
+    how.targets = wanted_batch;
     if (loss) {
       how.loss = [loss, callback, layer_count](const Tensors& outputs, const Tensors& wanted) {
         const int last = static_cast<int>(layer_count) - 1;
@@ -261,11 +264,11 @@ tdm_error* tdm_pipeline_split_by_time(tdm_process_group* group, int64_t layer_co
         return compute_micro_batch("a layer", forward, *callback, static_cast<int>(i), given_inputs, {});
       };
     }
-    for (const at::Tensor& tensor : tensors_given(tensors, tensor_count, "tensors")) {
+    for (const at::Tensor& tensor : all) {
       if (layers.empty()) break;
       (tensor.requires_grad() ? layers[0].parameters : layers[0].buffers).emplace_back("", tensor);
     }
-    const auto first = tandem::where_to_split(native, layers, tensors_given(inputs, input_count, "inputs"), how);
+    const auto first = tandem::where_to_split(native, layers, batch, how);
     if (first.size() > room) {
       tandem::capi::invalid("there are " + std::to_string(first.size()) + " stages, but first_layers has room for " +
                             std::to_string(room));
