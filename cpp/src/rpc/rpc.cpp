@@ -17,6 +17,8 @@ namespace {
 
 using std::chrono::milliseconds;
 
+constexpr milliseconds kGiveUp{2000};
+
 struct Process {
   std::mutex joining;  // one thread joins or leaves at a time
   std::mutex mutex;
@@ -91,11 +93,18 @@ void init(const std::string& name, const Options& options, const Store& store) {
   });
   {
     const std::lock_guard<std::mutex> lock(process().mutex);
-    process().session = std::move(session);
+    process().session = session;
     process().has_joined = true;
   }
-  // What reading a message makes for the process's life is made before the exit's safety net is set.
-  rpc_sync(name, kPing, {at::IValue(c10::List<std::int64_t>())});
+  try {
+    session->connect();
+  } catch (const Error&) {
+    session->end(Session::Clock::now() + kGiveUp);
+    const std::lock_guard<std::mutex> lock(process().mutex);
+    process().session.reset();
+    throw;
+  }
+  // After what reading a first message makes for the process's life, so that exit ends calls before that goes.
   rearm_exit();
 }
 

@@ -50,8 +50,26 @@ Session::Session(const std::string& name, const Options& options, const Rendezvo
     meeting_.refuse(error);
     throw error;
   }
-  meeting_.finish();
   hook_ = std::make_unique<ShutdownHook>("rpc", [this] { end(Clock::now() + kEnd); });
+}
+
+// LibTorch's listener takes nobody else once a peer has died, or whoever else came, before it was connected. So all are
+// connected from the start.
+void Session::connect() {
+  CallOptions options;
+  options.timeout = options_.timeout;
+  try {
+    std::vector<Future> calls;
+    for (const Worker& worker : workers()) {
+      calls.push_back(rpc_async(worker.name, kPing, {at::IValue(c10::List<std::int64_t>())}, options));
+    }
+    for (const Future& call : calls) call.wait();
+    meeting_.all_gather("");
+  } catch (const Error& error) {
+    meeting_.refuse(error);
+    throw;
+  }
+  meeting_.finish();
 }
 
 Session::~Session() {

@@ -35,6 +35,9 @@ class Session {
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
+  // Of the process's session, once: to all others. Errors: those of calls, on all workers.
+  void connect();
+
   // That of the process. Errors: kClosed where there is none.
   static std::shared_ptr<Session> current();
 

@@ -1,0 +1,88 @@
+// Our side of `rpc`: calls from one worker to another.
+//
+//   bench-rpc --seconds 0.5
+//
+// Writes rank-R.json into the folder BENCH_OUT: microseconds a call, by case; nothing on rank 1, which serves.
+#include <torch/torch.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstdlib>
+#include <fstream>
+#include <functional>
+#include <iostream>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "tandem/rpc.h"
+
+namespace {
+
+namespace rpc = tandem::rpc;
+using Clock = std::chrono::steady_clock;
+
+// Microseconds from one call's end to the next one's, by so many threads.
+double time_calls(double seconds, int threads, const std::function<void()>& call) {
+  constexpr int kWarmup = 20;
+  for (int i = 0; i < (seconds > 0 ? kWarmup : 1); ++i) call();
+  if (seconds <= 0) return 0;
+  std::atomic<long> calls{0};
+  const auto begun = Clock::now();
+  const auto end = begun + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
+  const auto run = [&] {
+    while (Clock::now() < end) {
+      call();
+      ++calls;
+    }
+  };
+  std::vector<std::thread> others;
+  for (int i = 1; i < threads; ++i) others.emplace_back(run);
+  run();
+  for (std::thread& other : others) other.join();
+  return std::chrono::duration<double, std::micro>(Clock::now() - begun).count() / static_cast<double>(calls);
+}
+
+void measure(std::ostream& out, double seconds) {
+  const at::Tensor small = torch::arange(256, torch::kFloat32), large = torch::ones(16 << 20);
+  const auto nothing = [] { rpc::rpc_sync("worker1", "nothing"); };
+  const auto echo = [&] {
+    if (!rpc::rpc_sync("worker1", "echo", {small}).toTensor().equal(small)) std::abort();
+  };
+  const auto sum = [&] {
+    if (rpc::rpc_sync("worker1", "last", {large}).toDouble() != 1.0) std::abort();
+  };
+  out << "{\"us\": {\"empty-call\": " << time_calls(seconds, 1, nothing);
+  out << ", \"1KB-tensor\": " << time_calls(seconds, 1, echo);
+  out << ", \"64MB-tensor\": " << time_calls(2 * seconds, 1, sum);
+  out << ", \"calls-8\": " << time_calls(seconds, 8, nothing);
+  out << ", \"tensor-calls-8\": " << time_calls(seconds, 8, echo) << "}}";
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  double seconds = 0.5;
+  for (int i = 1; i + 1 < argc; i += 2) {
+    if (std::string(argv[i]) == "--seconds") seconds = std::atof(argv[i + 1]);
+  }
+  torch::set_num_threads(1);
+  const std::string rank = std::getenv("RANK");
+  rpc::register_function("nothing", [](const auto&) { return at::IValue(); });
+  rpc::register_function("echo", [](const auto& given) { return given[0]; });
+  rpc::register_function("last", [](const auto& given) { return at::IValue(given[0].toTensor()[-1].template item<double>()); });
+  try {
+    rpc::init("worker" + rank);
+    std::ofstream out(std::string(std::getenv("BENCH_OUT")) + "/rank-" + rank + ".json");
+    if (rank == "0") {
+      measure(out, seconds);
+    } else {
+      out << "{}";
+    }
+    out.close();
+    rpc::shutdown();
+  } catch (const std::exception& error) {
+    std::cerr << error.what() << "\n";
+    return 1;
+  }
+}
