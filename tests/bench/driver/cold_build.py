@@ -21,10 +21,12 @@ from . import commits, measure, places, report
 # Preset, targets, and how large a share of the commit's seconds it may take.
 CASES = {"demo": ("dev", ["tandem_tool", "draw-digits", "mnist-go"], 0.35), "all": ("dev", [], 0.45), "asan": ("asan", [], 0.45)}
 COMMIT = "98acc95"
-# Stands for the compiler, and notes what each of its runs takes.
+# Stands for the compiler, and notes what each of its runs takes, and what it wrote.
 TIMED = """#!/usr/bin/env bash
 exec 3>&2
-TIMEFORMAT='%U %S'
+output=
+for ((i = 1; i < $#; i++)); do [ "${{!i}}" = -o ] && output=${{@:i+1:1}}; done
+TIMEFORMAT="%U %S ${{output//%/%%}}"
 {{ time {compiler} "$@" 2>&3; }} 2>> '{log}'
 """
 
@@ -83,10 +85,12 @@ def estimate(tree, case, folder, every):
     for targets in (headers, sample):
         if targets:
             run(["cmake", "--build", os.path.join(folder, "build"), "--target", *targets], tree, environment)
-    taken = seconds_of(log)
-    if len(taken) != len(headers) + len(sample):
-        raise measure.BenchError(f"{log} has {len(taken)} runs of a compiler, not {len(headers)} and {len(sample)}")
-    precompiled, compiled = taken[:len(headers)], taken[len(headers):]
+    # What the sample needs is made as well: programs that generate sources.
+    taken = seconds_by_output(log)
+    absent = [path for path in headers + sample if path not in taken]
+    if absent:
+        raise measure.BenchError(f"{log} has no run of a compiler for {absent[0]}, and {len(absent) - 1} more")
+    precompiled, compiled = ([taken[path] for path in targets] for targets in (headers, sample))
     spread = statistics.stdev(compiled) if len(compiled) > 1 else 0
     return {"c_and_cpp": sum(precompiled) + sum(compiled) * len(objects) / len(sample), "other": 0, "sampled": len(sample),
             "objects": len(objects),
@@ -103,7 +107,13 @@ def run(command, tree, environment):
 
 def seconds_of(log):
     with open(log) as file:
-        return [sum(map(float, line.split())) for line in file]
+        return [sum(map(float, line.split(maxsplit=2)[:2])) for line in file]
+
+
+def seconds_by_output(log):
+    with open(log) as file:
+        outputs = [line.rstrip("\n").split(" ", 2)[2] for line in file]
+    return dict(zip(outputs, seconds_of(log)))
 
 
 def sum_of(log):
