@@ -17,6 +17,7 @@
 #include "../../../cpp/src/comm/local_reduction.cpp"
 #include "../../../cpp/src/comm/message_handle.cpp"
 #include "../../../cpp/src/comm/nccl/groups.cpp"
+#include "../../../cpp/src/comm/staging.cpp"
 #include "../../../cpp/src/comm/store/store_exchange.cpp"
 #include "../../../cpp/src/comm/store/store_limit.cpp"
 #include "../../../cpp/src/comm/waiters.cpp"
