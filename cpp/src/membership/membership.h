@@ -17,6 +17,7 @@ namespace tandem::membership {
 
 // How often agents give each other a sign of life.
 inline constexpr std::chrono::milliseconds kBeatEvery{1000};
+inline constexpr int kMostRanksOfAll = 1 << 20;  // of a job
 
 // Members are the agent's own numbers for its processes. For a loop around poll(2); not thread-safe.
 class Membership {

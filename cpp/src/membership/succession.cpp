@@ -48,6 +48,7 @@ Succession::Succession(HubOptions options, std::unique_ptr<Election> election, C
     return false;
   };
   options_.is_certain = [this] { return election_->is_certain(); };
+  options_.may_be_certain = [this] { return election_->may_be_certain(); };
 }
 
 // ------------------------------------------------------------------------------------------------------- own workers
@@ -181,7 +182,7 @@ std::optional<Membership::Time> Succession::deadline() const {
 
 void Succession::serve(Time now, bool suspended) {
   now_ = now;
-  const bool looks = !node_ || node_->is_uncertain();
+  const bool looks = !node_ || looks_for_another_keeper();
   // Whoever kept it comes first, should all have been cut off from what elects.
   const bool serves = begin_.has_value() && !node_;
   election_->look(looks && !resigned_ && !ended_, serves, !begin_ && !has_met_);
@@ -201,6 +202,16 @@ void Succession::serve(Time now, bool suspended) {
     else search(now);
   }
   look_at_trouble(now);
+}
+
+// The keeper cannot say whether it is elected. Only an elastic program can leave it, and only with enough nodes besides; any
+// other one is better off with it, for nothing of it needs what elects.
+bool Succession::looks_for_another_keeper() const {
+  if (!node_->is_uncertain() || !begin_ || !is_elastic()) return false;
+  const bool has_least = options_.least_nodes < options_.most_nodes;  // else any number goes on
+  const int others = node_->nodes() - 1;                              // than the keeper, this one included
+  const auto own = static_cast<int>(std::ranges::count_if(own_, [](const auto& one) { return !one.second.is_gone; }));
+  return others >= (has_least ? options_.least_nodes : 1) && own + others - 1 >= options_.coordinator.least;
 }
 
 void Succession::note_progress() {
@@ -249,7 +260,7 @@ void Succession::look_at_keeper(Time now) {
     try_at_ = now + kTryAgain;
   } else if (elected && elected->is_self) {
     become_nobody("this agent has been elected to keep the job's membership", now);
-  } else if (elected && node_->is_uncertain() && (elected->address != keeper_.address || elected->port != keeper_.port)) {
+  } else if (elected && looks_for_another_keeper() && (elected->address != keeper_.address || elected->port != keeper_.port)) {
     become_nobody("another agent has been elected, for that which kept the job's membership cannot reach what elects", now);
   }
 }
@@ -372,6 +383,7 @@ void Succession::keep(Time now) {
 
 void Succession::look_at_trouble(Time now) {
   if (ended_) return;
+  if (hub_ && hub_->is_in_doubt() && !confirming_since_) confirming_since_ = now;
   if (confirming_since_ && now >= *confirming_since_ + options_.join) {
     return end("ranks that want to go on together could not for " + seconds_of(options_.join) + ", for " +
                (election_->trouble().empty() ? "nobody confirms their epoch" : election_->trouble()));

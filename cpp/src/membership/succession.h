@@ -78,6 +78,7 @@ class Succession final : public Membership {
   void give_up_connecting(int failure, Time now);
   void keep(Time now);
   void be_node(Descriptor socket, Time now);
+  bool looks_for_another_keeper() const;
   void note_progress();
   void look_whether_still_elected(Time now);
   void look_at_keeper(Time now);
