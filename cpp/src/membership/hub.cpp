@@ -186,7 +186,8 @@ void Hub::serve(Time now, bool suspended) {
 
 // Others may reach what elects, where this agent does not: then they elect another one.
 bool Hub::has_been_uncertain(Time now) {
-  if (!options_.is_certain || options_.is_certain()) {
+  const bool is_heard = options_.may_be_certain && options_.may_be_certain();  // and waits for what a lease takes
+  if (!options_.is_certain || options_.is_certain() || is_heard) {
     uncertain_since_.reset();
   } else if (!uncertain_since_) {
     uncertain_since_ = now;

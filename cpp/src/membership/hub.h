@@ -33,6 +33,7 @@ struct HubOptions {
   std::int64_t over = 0;                            // epochs up to this one are
   std::string job;                                  // that this is; "": a new one
   std::optional<Begin> begun;                       // the job runs already, and this is what this agent was told
+  bool is_only_job = false;                         // of that name: where it is over, nobody begins anew
   int returning = 0;                                // nodes that are expected to come back, this one included
   std::chrono::milliseconds return_within{5000};    // before training goes on without the others
 };

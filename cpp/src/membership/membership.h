@@ -31,6 +31,9 @@ class Membership {
   // Why it does not begin for this agent; "" while it may.
   virtual const std::string& refusal() const = 0;
 
+  // Whether that is because the job is over.
+  virtual bool came_too_late() const { return false; }
+
   // As Coordinator has them.
   virtual void started(Member member, int slot) = 0;
   virtual void lost(Member member, const std::string& reason, Time now) = 0;

@@ -38,7 +38,7 @@ Succession::Succession(HubOptions options, std::unique_ptr<Election> election, C
       listener_(listener),
       search_until_(now + options_.join),
       now_(now) {
-  election_->look(true, false, true);
+  election_->look(true, false, !options_.is_only_job);
   options_.confirm = [this](std::int64_t epoch) {
     if (election_->confirm(epoch, begin_ ? begin_->job : "")) {
       confirming_since_.reset();
@@ -185,7 +185,7 @@ void Succession::serve(Time now, bool suspended) {
   const bool looks = !node_ || looks_for_another_keeper();
   // Whoever kept it comes first, should all have been cut off from what elects.
   const bool serves = begin_.has_value() && !node_;
-  election_->look(looks && !resigned_ && !ended_, serves, !begin_ && !has_met_);
+  election_->look(looks && !resigned_ && !ended_, serves, !begin_ && !has_met_ && !options_.is_only_job);
   election_->serve(now);
   if (!hub_) {
     while (accept_()) {  // whoever asks this agent is told by that that it keeps nothing
@@ -204,8 +204,8 @@ void Succession::serve(Time now, bool suspended) {
   look_at_trouble(now);
 }
 
-// The keeper cannot say whether it is elected. Only an elastic program can leave it, and only with enough nodes besides; any
-// other one is better off with it, for nothing of it needs what elects.
+// The keeper cannot say whether it is elected. Only an elastic program can leave it, and only with enough nodes besides;
+// any other one is better off with it, for nothing of it needs what elects.
 bool Succession::looks_for_another_keeper() const {
   if (!node_->is_uncertain() || !begin_ || !is_elastic()) return false;
   const bool has_least = options_.least_nodes < options_.most_nodes;  // else any number goes on
@@ -244,7 +244,12 @@ void Succession::look_at_keeper(Time now) {
   const auto& elected = election_->keeper();
   if (!node_->refusal().empty()) {  // what it said last, though it is gone by now
     why_ = node_->refusal();
-    if (node_->may_try_again()) {
+    if (!begin_ && node_->came_too_late()) {
+      const bool had_come_too_late = std::exchange(came_too_late_, true);
+      if (options_.is_only_job) refusal_ = why_;
+      else if (!had_come_too_late) say("the job here is over; waiting for its last agents to end, to begin the next one");
+    }
+    if (node_->may_try_again() && refusal_.empty()) {
       node_.reset();
       try_at_ = now + kTryAgain;
     } else if (begin_) {
@@ -260,7 +265,8 @@ void Succession::look_at_keeper(Time now) {
     try_at_ = now + kTryAgain;
   } else if (elected && elected->is_self) {
     become_nobody("this agent has been elected to keep the job's membership", now);
-  } else if (elected && looks_for_another_keeper() && (elected->address != keeper_.address || elected->port != keeper_.port)) {
+  } else if (elected && looks_for_another_keeper() &&
+             (elected->address != keeper_.address || elected->port != keeper_.port)) {
     become_nobody("another agent has been elected, for that which kept the job's membership cannot reach what elects", now);
   }
 }
@@ -353,8 +359,9 @@ void Succession::keep(Time now) {
   connecting_.reset();
   keeper_ = *election_->keeper();
   kept_since_ = now;
-  if (!begin_ && has_met_ && election_->is_over()) {
+  if (!begin_ && (has_met_ || options_.is_only_job) && election_->is_over()) {
     election_->resign(/*is_over=*/false);
+    came_too_late_ = true;
     return end("it has come to its end");
   }
   if (begin_ && !election_->job().empty() && election_->job() != begin_->job) {

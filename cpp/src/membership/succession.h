@@ -31,6 +31,7 @@ class Succession final : public Membership {
 
   const std::optional<Begin>& begun() const override { return begin_; }
   const std::string& refusal() const override { return refusal_; }
+  bool came_too_late() const override { return came_too_late_; }
 
   void started(Member member, int slot) override;
   void lost(Member member, const std::string& reason, Time now) override;
@@ -109,6 +110,7 @@ class Succession final : public Membership {
   std::string progress_;
   int nodes_ = 0;
   bool has_met_ = false;  // an agent that kept the membership
+  bool came_too_late_ = false;
   bool finished_ = false;
   bool ended_ = false;
   bool has_failed_ = false;
