@@ -281,7 +281,7 @@ class ByEtcd(Training):
         MACHINES.call(*control, "auth", "enable", env=os.environ | {"ETCDCTL_API": "3"})
         gate = MACHINES.folder / "signed-in"
         job = Job([*self.FLAGS, "--rdzv-endpoint", etcd.endpoint],
-                  ["sh", "-c", f"echo of $WORLD_SIZE; env | grep secret-word; until [ -e {gate} ]; do sleep 0.02; done"],
+                  ["sh", "-c", f"echo of $WORLD_SIZE; env | grep secret[-]word; until [ -e {gate} ]; do sleep 0.02; done"],
                   environment={"ETCDCTL_USER": "root", "ETCDCTL_PASSWORD": "secret-word"})
         job.says("of 2", 2)
         self.assertEqual(two.processes_with("secret-word"), [], "it is in no command line")

@@ -349,7 +349,7 @@ void Coordinator::meet(Time now) {
   }
   if (members.size() < static_cast<std::size_t>(std::max(options_.least, 1))) {
     if (is_starting()) return;
-    in_doubt_ = options_.is_certain && !options_.is_certain();
+    in_doubt_ = !members.empty() && options_.is_certain && !options_.is_certain();
     if (in_doubt_) return;
     too_few_ = true;
     say(Event::Kind::kTooFew, "of the " + ranks_text(static_cast<std::size_t>(std::max(options_.least, 1))) +

@@ -176,6 +176,7 @@ std::optional<Membership::Time> Succession::deadline() const {
     else if (election_->keeper()) consider(try_at_);
   }
   if (confirming_since_) consider(*confirming_since_ + options_.join);
+  if (in_doubt_since_) consider(*in_doubt_since_ + options_.join);
   if (trouble_since_ && !has_said_trouble_) consider(*trouble_since_ + kTrouble);
   return next;
 }
@@ -390,8 +391,10 @@ void Succession::keep(Time now) {
 
 void Succession::look_at_trouble(Time now) {
   if (ended_) return;
-  if (hub_ && hub_->is_in_doubt() && !confirming_since_) confirming_since_ = now;
-  if (confirming_since_ && now >= *confirming_since_ + options_.join) {
+  if (!hub_ || !hub_->is_in_doubt()) in_doubt_since_.reset();
+  else if (!in_doubt_since_) in_doubt_since_ = now;
+  const auto waits_since = confirming_since_ ? confirming_since_ : in_doubt_since_;
+  if (waits_since && now >= *waits_since + options_.join) {
     return end("ranks that want to go on together could not for " + seconds_of(options_.join) + ", for " +
                (election_->trouble().empty() ? "nobody confirms their epoch" : election_->trouble()));
   }
@@ -400,7 +403,8 @@ void Succession::look_at_trouble(Time now) {
     become_nobody("this agent keeps the job's membership and cannot reach what elects", now);  // others may
   }
   if (election_->trouble().empty()) {
-    if (std::exchange(has_said_trouble_, false)) say("the election's servers answer again");
+    const bool is_asked = !node_ || looks_for_another_keeper() || !node_->is_uncertain();
+    if (std::exchange(has_said_trouble_, false) && is_asked) say("the election's servers answer again");
     trouble_since_.reset();
   } else if (!trouble_since_) {
     trouble_since_ = now;

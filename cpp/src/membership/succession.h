@@ -117,6 +117,7 @@ class Succession final : public Membership {
   bool resigned_ = false;
   std::optional<Time> farewell_until_;
   std::optional<Time> confirming_since_;
+  std::optional<Time> in_doubt_since_;  // too few are left to go on, should this agent be elected still
   Time now_;
   std::optional<Time> trouble_since_;
   bool has_said_trouble_ = false;
