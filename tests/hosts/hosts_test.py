@@ -263,16 +263,29 @@ class ByEtcd(Training):
         self.assert_close((folder / "result.0").read_text(), 200)
         self.assertEqual(etcd.get("/tandem/job/epoch"), "over")
 
+    def test_the_code_of_a_rank_that_a_signal_ends_counts(self):
+        etcd = self.start_etcd(2399)
+        folder = MACHINES.folder / "killed"
+        folder.mkdir()
+        # Once it has trained; the other host's rank ends well, and later.
+        program = f"{PROGRAM} {folder} || exit; [ $GROUP_RANK = 0 ] && exec sleep 1; kill -KILL $$"
+        job = Job([*self.FLAGS, "--rdzv-endpoint", etcd.endpoint], ["sh", "-c", program])
+        self.assertEqual(job.wait(), 128 + signal.SIGKILL, job.err)
+        self.assertNotIn("tandem-agent-ends", job.err)
+
     @unittest.skipUnless(shutil.which("etcdctl"), "needs etcdctl (script/bootstrap --schedulers installs it)")
     def test_agents_sign_in_as_the_command_does(self):
         etcd = self.start_etcd(2389)
         control = ["etcdctl", "--endpoints", etcd.endpoint]
         MACHINES.call(*control, "user", "add", "root:secret-word", env=os.environ | {"ETCDCTL_API": "3"})
         MACHINES.call(*control, "auth", "enable", env=os.environ | {"ETCDCTL_API": "3"})
-        job = Job([*self.FLAGS, "--rdzv-endpoint", etcd.endpoint], ["sh", "-c", "echo of $WORLD_SIZE; sleep 1"],
+        gate = MACHINES.folder / "signed-in"
+        job = Job([*self.FLAGS, "--rdzv-endpoint", etcd.endpoint],
+                  ["sh", "-c", f"echo of $WORLD_SIZE; env | grep secret[-]word; until [ -e {gate} ]; do sleep 0.02; done"],
                   environment={"ETCDCTL_USER": "root", "ETCDCTL_PASSWORD": "secret-word"})
-        two.eventually(lambda: two.processes_with("--agent-setup") or job.process.poll() is not None, "agents")
-        self.assertEqual(two.processes_with("secret-word"), [])
+        job.says("of 2", 2)
+        self.assertEqual(two.processes_with("secret-word"), [], "it is in no command line")
+        gate.touch()
         self.assertEqual(job.wait(), 0, job.err)
         self.assertEqual(sorted(job.out.splitlines()), ["[0] of 2", "[1] of 2"])
 

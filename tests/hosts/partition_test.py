@@ -64,6 +64,12 @@ class Partition(unittest.TestCase):
     def setUp(self):
         self.job = f"job{Node.count}"
 
+    def block(self, machine, address):
+        """Until the test ends, or calls doCleanups()."""
+        inside = MACHINES.inside(machine)
+        MACHINES.call(*inside, "ip", "route", "add", "blackhole", f"{address}/32")
+        self.addCleanup(MACHINES.call, *inside, "ip", "route", "del", "blackhole", f"{address}/32")
+
     def end_well(self, *nodes):
         results = []
         for node in nodes:
@@ -100,15 +106,13 @@ class Partition(unittest.TestCase):
         keeper.reaches(3)
         other = Node("beta", self.job, ["PAUSE=150"])
         other.reaches(8)
-        to_etcd = ["ip", "route", "add", "blackhole", f"{two.DESK}/32"]
-        MACHINES.call(*MACHINES.inside("alpha"), *to_etcd)
+        self.block("alpha", two.DESK)
         other.says("this agent keeps the job's membership now")
         other.says("now 1 rank, from step")
         at = other.step()
         other.reaches(at + 5)
         with_both = other.said.count("now 2 ranks, from step")
-        to_etcd[2] = "del"
-        MACHINES.call(*MACHINES.inside("alpha"), *to_etcd)
+        self.doCleanups()
         other.says("now 2 ranks, from step", times=with_both + 1)
         self.end_well(keeper, other)
 

@@ -75,8 +75,8 @@ struct CheckpointRequest {
 struct CheckpointOptions {
   std::size_t keep = 3;                      // how many stay: of the newest; 0: all
   std::shared_ptr<ProcessGroup> group = {};  // whose ranks save and load together, in a folder that all of them see
-  // Asked by rank 0 before a save changes anything, and before the checkpoint gets its name: why there may be none, "" where
-  // there may. Then the save ends with that error (kAborted) on all ranks. Empty: there always may.
+  // Asked by rank 0 before a save changes anything, and before the checkpoint gets its name, while the others wait within the
+  // group's timeout: why there may be none, "" where there may. Then all ranks get that error (kAborted). Empty: always "".
   std::function<std::string()> why_not = {};
 };
 

@@ -149,7 +149,6 @@ void save(const Folder& folder, const Ranks& ranks, const CheckpointOptions& opt
       return {};
     });
     if (!ends[0].empty()) {
-      if (ranks.rank() == 0) folder.discard(step);
       failed = kNotSaved;
       throw NotPermitted(what(), ends[0]);
     }
@@ -159,7 +158,7 @@ void save(const Folder& folder, const Ranks& ranks, const CheckpointOptions& opt
       if (ranks.rank() == 0) folder.prune(options.keep);
       return {};
     });
-  } catch (const NotPermitted&) {  // what lies there under a temporary name may be another job's by now
+  } catch (const NotPermitted&) {  // what lies there under a temporary name may be another's by now: begin() removes it
     throw;
   } catch (const Error& error) {
     if (ranks.rank() == 0) folder.discard(step);

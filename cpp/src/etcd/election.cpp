@@ -61,7 +61,9 @@ void Election::look(bool looks, bool serves, bool is_new) {
   is_new_ = is_new;
   if (looks == looks_) return;
   looks_ = looks;
-  if (!looks_ || is_elected()) return;
+  if (is_elected()) return;
+  nobody_since_.reset();
+  if (!looks_) return trouble_.clear();  // nobody waits for an answer
   keeper_.reset();  // of whom nothing was asked meanwhile
   next_at_ = {};
   pause_ = milliseconds(0);
@@ -143,7 +145,7 @@ void Election::ask(const char* path, const json& body, Answered answered) {
         why = std::string("etcd's answer is not understood: ") + error.what();
       }
     }
-    trouble_ = std::move(why);
+    if (looks_ || resigns_ || is_elected()) trouble_ = std::move(why);
     next_at_ = now_ + kAfterTrouble;
   });
 }

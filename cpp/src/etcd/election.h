@@ -38,6 +38,7 @@ class Election final : public membership::Election {
   bool confirm(std::int64_t epoch, const std::string& job) override;
   const std::string& job() const override { return job_; }
   bool is_certain() const override;
+  bool may_be_certain() const override { return is_elected() && trouble_.empty(); }
   const std::string& trouble() const override { return trouble_; }
 
   void add_polled(std::vector<pollfd>* polled) const override { client_.add_polled(polled); }

@@ -6,6 +6,9 @@
 
 namespace tandem::launch {
 
+// The last line of an agent's stderr where it ended by itself, and not by a signal: its exit code says how.
+inline constexpr const char* kEndOfAgent = "tandem-agent-ends";
+
 // What says it.
 std::string line_for_agents(int signal);
 // Best effort: agents that have ended read nothing.

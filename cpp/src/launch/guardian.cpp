@@ -120,12 +120,13 @@ int launch(const LaunchOptions& options) {
   setpgid(supervisor, supervisor);
 
   AgentControl control(options.is_agent ? STDIN_FILENO : -1);
-  bool ended_by_step = false, ended_by_launch = false;
+  bool ended_by_step = false, ended_by_launch = false, is_signalled = false;
   for (;;) {
     pollfd ready[] = {{signal_fd.get(), POLLIN, 0}, {control.fd(), POLLIN, 0}};
     poll(ready, 2, -1);
     for (const int signal : Signals::read(signal_fd.get())) {
       ended_by_step |= options.is_agent && signal == SIGTERM;
+      is_signalled |= std::ranges::find(options.ending_signals, signal) != options.ending_signals.end();
       pass_on(signal, supervisor);
     }
     if (ready[1].revents) {
@@ -143,6 +144,7 @@ int launch(const LaunchOptions& options) {
       const int code = exit_code_of(status);
       kill_descendants(std::chrono::seconds(10));
       folder.remove_temporary();
+      if (options.tells_end && WIFEXITED(status) && !is_signalled) std::fprintf(stderr, "%s\n", kEndOfAgent);
       // srun ends the other agents when one fails, and gives the highest code. So one that the launch ended does not
       // fail, for others may have ranks that still end; and one that is ended has a lower code than one that failed.
       if (ended_by_launch) return 0;

@@ -37,11 +37,6 @@ constexpr std::chrono::seconds kForAgents{10};
 constexpr std::chrono::seconds kNotAgain{60};
 constexpr int kMostRounds = 4;  // of signals to agents that do not end
 
-// Of an agent that was ended, or whose connection was: its ranks are lost, and it says nothing of how they ended.
-bool is_of_a_lost_one(int code) {
-  return code == 255 || code == 128 + SIGKILL || code == 128 + SIGTERM || code == 128 + SIGINT || code == 128 + SIGHUP;
-}
-
 class HostsLaunch {
  public:
   HostsLaunch(HostsPlan plan, std::vector<std::string> flags, std::vector<std::string> command,
@@ -237,15 +232,18 @@ class HostsLaunch {
   void on_failure(const RemoteAgent& agent) {
     const std::string why = agent.speaks_for_itself() ? "" : agent.why_it_failed(plan_.remote_tool);
     const auto is_well = [](const auto& one) { return one->running() || one->code() == 0; };
-    const bool go_on = phase_ == Phase::kRunning && !all_ended() &&
-                       std::ranges::count_if(agents_, is_well) >= plan_.least &&
-                       !(discovery_ && &agent == agents_.front().get());
-    const bool counts = why.empty() && !(go_on && is_of_a_lost_one(agent.code()));
+    const bool others_do = phase_ == Phase::kRunning && std::ranges::count_if(agents_, is_well) >= plan_.least &&
+                           !(discovery_ && &agent == agents_.front().get());
+    // Whichever of them is noticed last: with the others, training goes on or has come to its end.
+    const bool is_done_without = others_do && agent.is_lost();
+    const bool go_on = (others_do && !all_ended()) || is_done_without;
+    const bool counts = why.empty() && !is_done_without;
     if (counts && code_of_ended_ == 0) code_of_ended_ = agent.code();
     if (is_done_) return;
     failed_at_[agent.host()] = Clock::now();
     if (go_on) {
-      if (!why.empty()) consoles_.say(why + "; the others go on without it");
+      const char* others = all_ended() ? "; the others have ended well" : "; the others go on without it";
+      if (!why.empty()) consoles_.say(why + others);
       return;
     }
     if (phase_ != Phase::kRunning) {

@@ -136,12 +136,18 @@ void check_etcd_flags(RunFlags flags, const HostsPlan& plan) {
   }
 }
 
-// As etcdctl has them, so that no password has to be kept on the agents' machines.
+// As etcdctl has them, so that no password has to be kept on the agents' machines. Under names that agents take away,
+// for the programs that they start need neither; who names another user by -x gives its password, too.
 void export_etcd_user(HostsPlan& plan) {
-  for (const char* name : {"ETCDCTL_USER", "ETCDCTL_PASSWORD"}) {
-    const bool is_said = std::ranges::any_of(plan.exports, [&](const auto& one) { return one.first == name; });
-    if (const char* value = std::getenv(name); value && !is_said) plan.exports.emplace_back(name, value);
-  }
+  const auto is_said = [&](const std::string& name, const std::string& not_this) {
+    return std::ranges::any_of(plan.exports,
+                               [&](const auto& one) { return one.first == name && one.second != not_this; });
+  };
+  const char* user = std::getenv("ETCDCTL_USER");
+  const char* password = std::getenv("ETCDCTL_PASSWORD");
+  if (!user || is_said("ETCDCTL_USER", user)) return;
+  plan.exports.emplace_back(kEtcdUserVariable, user);
+  if (password && !is_said("ETCDCTL_PASSWORD", password)) plan.exports.emplace_back(kEtcdPasswordVariable, password);
 }
 
 // Agents of another launch at the same place are not taken for those of this one.
@@ -221,7 +227,8 @@ std::optional<HostsPlan> plan_for_hosts(const RunFlags& flags) {
     }
     settle(plan, std::move(hosts));
   }
-  plan.run_id = flags.launch.run_id == kNoRunId ? new_run_id() : flags.launch.run_id;
+  plan.is_only_job = flags.launch.run_id == kNoRunId;
+  plan.run_id = plan.is_only_job ? new_run_id() : flags.launch.run_id;
   plan.configuration = flags.rdzv_conf;
   plan.ranks = flags.nproc_per_node.empty() ? "1" : flags.nproc_per_node;
   plan.metrics_flags = metrics_flags_of(flags);
@@ -252,12 +259,13 @@ const std::vector<std::string>& flags_of_hosts() {
 
 std::vector<std::string> agent_flags(const HostsPlan& plan, const Host& host, int node) {
   const std::string ranks = host.slots > 0 ? std::to_string(host.slots) : plan.ranks;
-  std::vector<std::string> flags = {"--agent=1", "--nproc-per-node=" + ranks, "--rdzv-id=" + plan.run_id};
+  std::vector<std::string> flags = {"--agent=1", "--nproc-per-node=" + ranks, "--rdzv-id=" + plan.run_id, "--tell-end"};
   if (node == 0 || plan.elects) flags.insert(flags.end(), plan.metrics_flags.begin(), plan.metrics_flags.end());
   if (plan.most == 1) {
     flags.push_back("--standalone");
     return flags;
   }
+  if (plan.elects && plan.is_only_job) flags.push_back("--only-job");
   std::string configuration = plan.configuration;
   // Who keeps the membership is not left to who comes first: its name may be that of several machines.
   if (!plan.elects)

@@ -19,6 +19,7 @@ struct HostsPlan {
   bool elects = false;    // the agents elect who keeps the membership, by etcd
   std::string endpoint;   // where the first one's agent keeps the membership, or etcd's servers; "" for one host
   std::string run_id;
+  bool is_only_job = false;   // of that name, which no command line has
   std::string configuration;  // --rdzv-conf
   std::string ranks;          // --nproc-per-node of hosts that name no slots
   std::vector<std::pair<std::string, std::string>> exports;

@@ -54,6 +54,7 @@ membership::HubOptions hub_options(const LaunchOptions& options, int free_port, 
   wanted.own = arrival(options, free_port);
   if (wanted.own.address.empty()) wanted.own.address = address;
   wanted.least_nodes = options.least_nodes;
+  wanted.is_only_job = options.is_only_job;
   wanted.most_nodes = options.nnodes;
   wanted.last_call = of_seconds(options.last_call);
   wanted.join = of_seconds(options.join_timeout);

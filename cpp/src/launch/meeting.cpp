@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <chrono>
 #include <cmath>
+#include <cstdio>
 #include <cstring>
 #include <optional>
 #include <string>
@@ -151,6 +152,12 @@ void end_membership(Membership& membership) {
   }
 }
 
+void say_what_is_waited_for(Membership& membership) {
+  for (const membership::Event& event : membership.take_events()) {
+    if (event.kind == membership::Event::Kind::kSaid) std::fprintf(stderr, "tandem: %s\n", event.text.c_str());
+  }
+}
+
 }  // namespace
 
 std::unique_ptr<Membership> membership_alone(const LaunchOptions& options) {
@@ -173,8 +180,13 @@ std::unique_ptr<Membership> meet_nodes(LaunchOptions& options, int free_port, co
       made->add_polled(&polled);
       interruptions.wait(std::move(polled), made->deadline().value_or(Clock::time_point::max()));
       made->serve(Clock::now(), /*suspended=*/false);
+      if (!search && !made->begun()) say_what_is_waited_for(*made);
     }
     if (made->begun()) break;
+    if (options.is_only_job && made->came_too_late()) {
+      end_membership(*made);
+      throw Failure("the job has come to its end without this node", 0);
+    }
     const auto* node = dynamic_cast<const Node*>(made.get());
     if (!search || !node || !node->may_try_again()) {
       end_membership(*made);

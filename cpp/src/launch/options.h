@@ -52,6 +52,8 @@ struct LaunchOptions {
   std::string master_addr = "127.0.0.1";
   int master_port = 0;  // 0: a free one
   std::string run_id = "none";
+  bool is_only_job = false;  // of that name: who started this agent has drawn it
+  bool tells_end = false;    // to who started this agent, by its last line: launch/remote_agent.h
   std::string role = "default";
   std::string log_dir;  // empty: no log files but those that `output` asks for
   std::vector<OutputChoice> output;  // of each worker

@@ -50,11 +50,20 @@ RemoteAgent::RemoteAgent(int number, std::string host, bool here, const std::vec
   // Lines have their ranks before them already.
   out_ = std::make_unique<WorkerStream>(2 * number, std::move(out.read), Descriptor(), "", &consoles.out);
   err_ = std::make_unique<WorkerStream>(2 * number + 1, std::move(err.read), Descriptor(), "", &consoles.err());
+  err_->await_end(kEndOfAgent);
 }
 
 RemoteAgent::~RemoteAgent() {
   if (!running()) return;
   end();  // where not all agents could be started
+}
+
+bool RemoteAgent::is_lost() const {
+  if (running() || err_->has_end()) return false;  // its code may be that of a worker that a signal ended
+  for (const int signal : {SIGKILL, SIGTERM, SIGINT, SIGHUP}) {
+    if (code() == 128 + signal) return true;
+  }
+  return code() == kOfSsh;
 }
 
 bool RemoteAgent::speaks_for_itself() const {

@@ -34,6 +34,8 @@ class RemoteAgent {
   const std::string& host() const { return host_; }
   bool running() const { return !code_; }
   int code() const { return code_.value_or(0); }
+  // Whether it was ended, or its connection was: its ranks are lost, and it says nothing of how they ended.
+  bool is_lost() const;
   // Whether it said by itself why it failed: agents do, ssh and shells do in words of their own.
   bool speaks_for_itself() const;
   // What stopped it where it does not, for the user.

@@ -97,14 +97,18 @@ std::pair<std::string, int> place_of(const std::string& endpoint, int port) {
 
 // As etcdctl has them, so that no command line shows a password.
 void take_user(EtcdOptions& etcd) {
-  const char* user = std::getenv("ETCDCTL_USER");
-  const char* password = std::getenv("ETCDCTL_PASSWORD");
-  if (!user || !*user) return;
-  const std::string both = user;
+  const auto take = [](const char* told, const char* name) -> std::string {
+    const char* value = std::getenv(told);
+    const std::string taken = value ? value : std::getenv(name) ? std::getenv(name) : "";
+    unsetenv(told);  // workers have this process's environment
+    return taken;
+  };
+  const std::string both = take(kEtcdUserVariable, "ETCDCTL_USER");
+  const std::string password = take(kEtcdPasswordVariable, "ETCDCTL_PASSWORD");
+  if (both.empty()) return;
   const std::size_t colon = both.find(':');
   etcd.user = both.substr(0, colon);
-  if (colon != std::string::npos) etcd.password = both.substr(colon + 1);
-  else if (password) etcd.password = password;
+  etcd.password = colon != std::string::npos ? both.substr(colon + 1) : password;
 }
 
 // A slash or a blank would name other keys than one thinks.

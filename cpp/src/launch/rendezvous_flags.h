@@ -5,6 +5,11 @@
 
 namespace tandem::launch {
 
+// What agents that another `tandem run` starts are told of etcd's user beside ETCDCTL_USER and ETCDCTL_PASSWORD, and
+// take out of their environment.
+inline constexpr const char* kEtcdUserVariable = "TANDEM_ETCD_USER";
+inline constexpr const char* kEtcdPasswordVariable = "TANDEM_ETCD_PASSWORD";
+
 // Whether they are to meet (--rdzv-backend c10d), and not to be told by --node-rank and --master-addr what they are.
 bool agents_meet(const RunFlags& flags);
 // Into flags.launch. Throws Failure.

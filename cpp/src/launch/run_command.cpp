@@ -178,6 +178,8 @@ void add_run_command(CLI::App& app, int* exit_code, std::vector<std::string> arg
       "a command that prints HOST:SLOTS lines, asked every few seconds: hosts come while --nnodes MIN:MAX allows");
 
   run->add_option("--agent", flags->agent)->group("");
+  run->add_flag("--only-job", flags->launch.is_only_job)->group("");
+  run->add_flag("--tell-end", flags->launch.tells_end)->group("");
 
   run->callback([run, flags, exit_code, arguments] {
     refuse_unsupported_variables();

@@ -27,6 +27,10 @@ WorkerStream::WorkerStream(int id, Descriptor source, Descriptor log, std::strin
 }
 
 void WorkerStream::take_line(std::string_view line, LineSplitter::End end) {
+  if (!end_line_.empty() && line == end_line_) {
+    has_end_ = true;
+    return;
+  }
   if (end != LineSplitter::End::kReturn && line.find_first_not_of(' ') != std::string_view::npos) {
     if (last_lines_.size() == kLastLines) last_lines_.pop_front();
     last_lines_.emplace_back(line.substr(0, kLastLineBytes));

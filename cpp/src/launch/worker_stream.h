@@ -29,6 +29,9 @@ class WorkerStream {
   int take_log_error() { return std::exchange(log_error_, 0); }
   // The last few, also of what is not shown.
   std::vector<std::string> last_lines() const { return {last_lines_.begin(), last_lines_.end()}; }
+  // A line that is not shown, and is the last: whether it came.
+  void await_end(std::string line) { end_line_ = std::move(line); }
+  bool has_end() const { return has_end_; }
   // Passes on one piece of what is there. Returns false when nothing was; at the end the stream closes.
   bool read_some();
   void close();
@@ -43,6 +46,8 @@ class WorkerStream {
   void show(std::string_view line, LineSplitter::End end);
 
   std::deque<std::string> last_lines_;
+  std::string end_line_;  // "": none
+  bool has_end_ = false;
   int log_error_ = 0;
   std::string last_overwritten_;  // on a terminal: the progress bar that stands there until something replaces it
   bool returned_ = false;         // what comes next overwrites a line

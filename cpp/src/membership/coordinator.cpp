@@ -301,6 +301,7 @@ void Coordinator::end_epoch(const std::string& reason, Time now) {
 }
 
 void Coordinator::meet(Time now) {
+  in_doubt_ = false;
   if (finished_ || too_few_ || held_ || !has_elastic_) return;
   std::vector<Member> members;
   if (phase_ == Phase::kRunning) {
@@ -348,6 +349,8 @@ void Coordinator::meet(Time now) {
   }
   if (members.size() < static_cast<std::size_t>(std::max(options_.least, 1))) {
     if (is_starting()) return;
+    in_doubt_ = !members.empty() && options_.is_certain && !options_.is_certain();
+    if (in_doubt_) return;
     too_few_ = true;
     say(Event::Kind::kTooFew, "of the " + ranks_text(static_cast<std::size_t>(std::max(options_.least, 1))) +
                                   " that it takes to go on " + std::to_string(members.size()) + " are left");
@@ -523,6 +526,7 @@ void Coordinator::look_for_slow_ranks() {
 }
 
 void Coordinator::tick(Time now) {
+  if (in_doubt_) meet(now);
   if (!looked_) looked_ = now;
   if (const auto passed = now - *looked_; passed >= kLook) {
     looked_ = now;

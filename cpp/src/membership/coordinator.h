@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -25,6 +26,7 @@ struct CoordinatorOptions {
   std::chrono::milliseconds meeting{30000};  // of all who take part, when an epoch has ended
   std::chrono::milliseconds silence{30000};  // without a sign of life, after which a process is lost; 0: for ever
   std::chrono::milliseconds step{0};         // in which some rank has to complete one; 0: there is no limit
+  std::function<bool()> is_certain;          // that nobody else decides; before, too few ranks only wait. None: it is
 };
 
 // What the agent is to do, or to say.
@@ -109,6 +111,8 @@ class Coordinator {
   bool has_left(Member member) const;
   bool finished() const { return finished_; }
   bool too_few() const { return too_few_; }
+  // Whether it would be too_few(), were this certain.
+  bool is_in_doubt() const { return in_doubt_; }
   // Whether some ranks have come to the end of their training: others are not needed any more.
   bool is_ending() const { return done_ > 0; }
   // Whether any process has said anything.
@@ -206,6 +210,7 @@ class Coordinator {
   std::string progress_;
   bool finished_ = false;
   bool too_few_ = false;
+  bool in_doubt_ = false;
   std::vector<std::pair<Member, Permit>> asked_;
   std::vector<std::pair<Member, Message>> messages_;
   std::vector<Event> events_;

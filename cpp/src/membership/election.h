@@ -50,6 +50,8 @@ class Election {
 
   // Whether this agent is elected, and nobody else can be for a while from now on, whatever becomes of its connections.
   virtual bool is_certain() const = 0;
+  // Whether it is only a matter of time: this agent is elected, and hears so.
+  virtual bool may_be_certain() const = 0;
 
   // Why nothing is known, or confirmed; "" where all is well.
   virtual const std::string& trouble() const = 0;

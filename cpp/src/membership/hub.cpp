@@ -22,17 +22,23 @@ constexpr std::chrono::milliseconds kAskAgain{100};
 constexpr std::chrono::seconds kForPermits{10};
 constexpr int kMostRanks = 65536;            // of a node
 constexpr std::size_t kMostParts = 256;      // in which it tells how they get on
-constexpr int kMostRanksOfAll = 1 << 20;
 
 Member member_of(std::int64_t key, Member own) { return key * kStride + own; }
 Member own_of(Member member) { return member % kStride; }
 std::int64_t key_of(Member member) { return member / kStride; }
 
+// Who may not be elected any more does not end the job.
+CoordinatorOptions with_doubt(const HubOptions& options) {
+  CoordinatorOptions wanted = options.coordinator;
+  wanted.is_certain = options.is_certain;
+  return wanted;
+}
+
 }  // namespace
 
 Hub::Hub(const HubOptions& options, Time now, Accept accept, int listener)
     : options_(options),
-      coordinator_(options.coordinator),
+      coordinator_(with_doubt(options)),
       accept_(std::move(accept)),
       listener_(listener),
       join_until_(now + options.join),
@@ -173,13 +179,15 @@ void Hub::serve(Time now, bool suspended) {
   look_whether_all_are_there(now);
   look_whether_all_have_started(now);
   if (!suspended && !is_unconfirmed_) coordinator_.tick(now);
+  if (too_few_in_doubt_) look_whether_too_few();
   look_whether_permitted(now);
   route();
 }
 
 // Others may reach what elects, where this agent does not: then they elect another one.
 bool Hub::has_been_uncertain(Time now) {
-  if (!options_.is_certain || options_.is_certain()) {
+  const bool is_heard = options_.may_be_certain && options_.may_be_certain();  // and waits for what a lease takes
+  if (!options_.is_certain || options_.is_certain() || is_heard) {
     uncertain_since_.reset();
   } else if (!uncertain_since_) {
     uncertain_since_ = now;
@@ -435,8 +443,11 @@ void Hub::lose(Node& node, const std::string& reason, Time now) {
 
 // Of MIN:MAX nodes.
 void Hub::look_whether_too_few() {
+  too_few_in_doubt_ = false;
   if (!opened_ || too_few_nodes_ || options_.least_nodes == options_.most_nodes || arrived_ >= options_.least_nodes) return;
   if (!is_elastic() || finished() || failed_ || coordinator_.is_ending()) return;
+  too_few_in_doubt_ = options_.is_certain && !options_.is_certain();
+  if (too_few_in_doubt_) return;
   too_few_nodes_ = true;
   const Event event{Event::Kind::kTooFew, -1,
                     "of the " + std::to_string(options_.least_nodes) + " nodes that it takes to go on " + std::to_string(arrived_) +
@@ -461,7 +472,7 @@ void Hub::look_whether_permitted(Time now) {
     asked_since_.reset();
   } else if (!asked_since_) {
     asked_since_ = now;
-  } else if (now - *asked_since_ >= kForPermits) {
+  } else if (now - *asked_since_ >= kForPermits && !(options_.may_be_certain && options_.may_be_certain())) {
     const std::string why = "it is not known whether the agents have elected another one to keep the membership";
     coordinator_.permit(why);
     events_.push_back({Event::Kind::kSaid, -1, "a checkpoint is not written: " + why, 1});

@@ -29,9 +29,11 @@ struct HubOptions {
   // Where another agent can take over (membership/succession.h):
   std::function<bool(std::int64_t epoch)> confirm;  // whether ranks may be told of the epoch; asked again and again
   std::function<bool()> is_certain;                 // whether nobody else keeps the membership, for a while from now on
+  std::function<bool()> may_be_certain;             // whether that is only a matter of time
   std::int64_t over = 0;                            // epochs up to this one are
   std::string job;                                  // that this is; "": a new one
   std::optional<Begin> begun;                       // the job runs already, and this is what this agent was told
+  bool is_only_job = false;                         // of that name: where it is over, nobody begins anew
   int returning = 0;                                // nodes that are expected to come back, this one included
   std::chrono::milliseconds return_within{5000};    // before training goes on without the others
 };
@@ -79,6 +81,8 @@ class Hub final : public Membership {
   bool waits_for_nodes() const { return !opened_; }
   // Whether an agent came back to a job that this one knows nothing of: that one is to keep it.
   bool is_of_no_use() const { return is_of_no_use_; }
+  // Whether it would end the job for want of nodes or ranks, and waits: others may have elected another one.
+  bool is_in_doubt() const { return too_few_in_doubt_ || coordinator_.is_in_doubt(); }
   // Something for people, said on all nodes but this one.
   void say(const std::string& text);
 
@@ -148,6 +152,7 @@ class Hub final : public Membership {
   bool suspended_ = false;
   bool is_short_ = false;  // of descriptors: no connection can be accepted for a while
   bool too_few_nodes_ = false;
+  bool too_few_in_doubt_ = false;
   bool is_of_no_use_ = false;
   bool is_unconfirmed_ = false;  // the newest epoch: nobody is told anything
   Time return_until_, least_return_until_;

@@ -17,6 +17,7 @@ namespace tandem::membership {
 
 // How often agents give each other a sign of life.
 inline constexpr std::chrono::milliseconds kBeatEvery{1000};
+inline constexpr int kMostRanksOfAll = 1 << 20;  // of a job
 
 // Members are the agent's own numbers for its processes. For a loop around poll(2); not thread-safe.
 class Membership {
@@ -29,6 +30,9 @@ class Membership {
   virtual const std::optional<Begin>& begun() const = 0;
   // Why it does not begin for this agent; "" while it may.
   virtual const std::string& refusal() const = 0;
+
+  // Whether that is because the job is over.
+  virtual bool came_too_late() const { return false; }
 
   // As Coordinator has them.
   virtual void started(Member member, int slot) = 0;

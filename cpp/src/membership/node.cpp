@@ -87,7 +87,7 @@ void Node::on(const NodeMessage& message) {
     messages_.emplace_back(worker->member, std::move(told));
   } else if (const auto* told = std::get_if<Told>(&message)) {
     epoch_ = told->epoch;
-    world_size_ = told->world_size;
+    world_size_ = std::clamp(told->world_size, 0, kMostRanksOfAll);
     progress_ = told->progress;
     const auto kind = static_cast<Event::Kind>(told->event);
     finished_ |= kind == Event::Kind::kFinished;

@@ -33,7 +33,7 @@ class Node final : public Membership {
   // Whether the refusal may be another one's turn later.
   bool may_try_again() const { return may_try_again_; }
   // Whether it was refused because the job has come to its end.
-  bool came_too_late() const { return came_too_late_; }
+  bool came_too_late() const override { return came_too_late_; }
   // Whether the one that keeps the membership may not be elected any more, as far as it knows itself.
   bool is_uncertain() const { return is_uncertain_; }
   // Why the one that keeps the membership is lost; "": it is not. That ends the job, unless it survives() that.

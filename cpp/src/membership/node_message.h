@@ -81,6 +81,7 @@ struct Ended {};
 
 // --- from it
 
+// Agents of all releases have to understand it: fields that are missing are as here.
 struct Refused {
   std::string why;
   bool for_good = true;  // false: it may be taken later, when another node is gone

@@ -38,7 +38,7 @@ Succession::Succession(HubOptions options, std::unique_ptr<Election> election, C
       listener_(listener),
       search_until_(now + options_.join),
       now_(now) {
-  election_->look(true, false, true);
+  election_->look(true, false, !options_.is_only_job);
   options_.confirm = [this](std::int64_t epoch) {
     if (election_->confirm(epoch, begin_ ? begin_->job : "")) {
       confirming_since_.reset();
@@ -48,6 +48,7 @@ Succession::Succession(HubOptions options, std::unique_ptr<Election> election, C
     return false;
   };
   options_.is_certain = [this] { return election_->is_certain(); };
+  options_.may_be_certain = [this] { return election_->may_be_certain(); };
 }
 
 // ------------------------------------------------------------------------------------------------------- own workers
@@ -175,16 +176,17 @@ std::optional<Membership::Time> Succession::deadline() const {
     else if (election_->keeper()) consider(try_at_);
   }
   if (confirming_since_) consider(*confirming_since_ + options_.join);
+  if (in_doubt_since_) consider(*in_doubt_since_ + options_.join);
   if (trouble_since_ && !has_said_trouble_) consider(*trouble_since_ + kTrouble);
   return next;
 }
 
 void Succession::serve(Time now, bool suspended) {
   now_ = now;
-  const bool looks = !node_ || node_->is_uncertain();
+  const bool looks = !node_ || looks_for_another_keeper();
   // Whoever kept it comes first, should all have been cut off from what elects.
   const bool serves = begin_.has_value() && !node_;
-  election_->look(looks && !resigned_ && !ended_, serves, !begin_ && !has_met_);
+  election_->look(looks && !resigned_ && !ended_, serves, !begin_ && !has_met_ && !options_.is_only_job);
   election_->serve(now);
   if (!hub_) {
     while (accept_()) {  // whoever asks this agent is told by that that it keeps nothing
@@ -201,6 +203,16 @@ void Succession::serve(Time now, bool suspended) {
     else search(now);
   }
   look_at_trouble(now);
+}
+
+// The keeper cannot say whether it is elected. Only an elastic program can leave it, and only with enough nodes besides;
+// any other one is better off with it, for nothing of it needs what elects.
+bool Succession::looks_for_another_keeper() const {
+  if (!node_->is_uncertain() || !begin_ || !is_elastic()) return false;
+  const bool has_least = options_.least_nodes < options_.most_nodes;  // else any number goes on
+  const int others = node_->nodes() - 1;                              // than the keeper, this one included
+  const auto own = static_cast<int>(std::ranges::count_if(own_, [](const auto& one) { return !one.second.is_gone; }));
+  return others >= (has_least ? options_.least_nodes : 1) && own + others - 1 >= options_.coordinator.least;
 }
 
 void Succession::note_progress() {
@@ -233,7 +245,12 @@ void Succession::look_at_keeper(Time now) {
   const auto& elected = election_->keeper();
   if (!node_->refusal().empty()) {  // what it said last, though it is gone by now
     why_ = node_->refusal();
-    if (node_->may_try_again()) {
+    if (!begin_ && node_->came_too_late()) {
+      const bool had_come_too_late = std::exchange(came_too_late_, true);
+      if (options_.is_only_job) refusal_ = why_;
+      else if (!had_come_too_late) say("the job here is over; waiting for its last agents to end, to begin the next one");
+    }
+    if (node_->may_try_again() && refusal_.empty()) {
       node_.reset();
       try_at_ = now + kTryAgain;
     } else if (begin_) {
@@ -249,7 +266,8 @@ void Succession::look_at_keeper(Time now) {
     try_at_ = now + kTryAgain;
   } else if (elected && elected->is_self) {
     become_nobody("this agent has been elected to keep the job's membership", now);
-  } else if (elected && node_->is_uncertain() && (elected->address != keeper_.address || elected->port != keeper_.port)) {
+  } else if (elected && looks_for_another_keeper() &&
+             (elected->address != keeper_.address || elected->port != keeper_.port)) {
     become_nobody("another agent has been elected, for that which kept the job's membership cannot reach what elects", now);
   }
 }
@@ -342,8 +360,9 @@ void Succession::keep(Time now) {
   connecting_.reset();
   keeper_ = *election_->keeper();
   kept_since_ = now;
-  if (!begin_ && has_met_ && election_->is_over()) {
+  if (!begin_ && (has_met_ || options_.is_only_job) && election_->is_over()) {
     election_->resign(/*is_over=*/false);
+    came_too_late_ = true;
     return end("it has come to its end");
   }
   if (begin_ && !election_->job().empty() && election_->job() != begin_->job) {
@@ -372,7 +391,10 @@ void Succession::keep(Time now) {
 
 void Succession::look_at_trouble(Time now) {
   if (ended_) return;
-  if (confirming_since_ && now >= *confirming_since_ + options_.join) {
+  if (!hub_ || !hub_->is_in_doubt()) in_doubt_since_.reset();
+  else if (!in_doubt_since_) in_doubt_since_ = now;
+  const auto waits_since = confirming_since_ ? confirming_since_ : in_doubt_since_;
+  if (waits_since && now >= *waits_since + options_.join) {
     return end("ranks that want to go on together could not for " + seconds_of(options_.join) + ", for " +
                (election_->trouble().empty() ? "nobody confirms their epoch" : election_->trouble()));
   }
@@ -381,7 +403,8 @@ void Succession::look_at_trouble(Time now) {
     become_nobody("this agent keeps the job's membership and cannot reach what elects", now);  // others may
   }
   if (election_->trouble().empty()) {
-    if (std::exchange(has_said_trouble_, false)) say("the election's servers answer again");
+    const bool is_asked = !node_ || looks_for_another_keeper() || !node_->is_uncertain();
+    if (std::exchange(has_said_trouble_, false) && is_asked) say("the election's servers answer again");
     trouble_since_.reset();
   } else if (!trouble_since_) {
     trouble_since_ = now;

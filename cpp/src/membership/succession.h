@@ -31,6 +31,7 @@ class Succession final : public Membership {
 
   const std::optional<Begin>& begun() const override { return begin_; }
   const std::string& refusal() const override { return refusal_; }
+  bool came_too_late() const override { return came_too_late_; }
 
   void started(Member member, int slot) override;
   void lost(Member member, const std::string& reason, Time now) override;
@@ -78,6 +79,7 @@ class Succession final : public Membership {
   void give_up_connecting(int failure, Time now);
   void keep(Time now);
   void be_node(Descriptor socket, Time now);
+  bool looks_for_another_keeper() const;
   void note_progress();
   void look_whether_still_elected(Time now);
   void look_at_keeper(Time now);
@@ -108,12 +110,14 @@ class Succession final : public Membership {
   std::string progress_;
   int nodes_ = 0;
   bool has_met_ = false;  // an agent that kept the membership
+  bool came_too_late_ = false;
   bool finished_ = false;
   bool ended_ = false;
   bool has_failed_ = false;
   bool resigned_ = false;
   std::optional<Time> farewell_until_;
   std::optional<Time> confirming_since_;
+  std::optional<Time> in_doubt_since_;  // too few are left to go on, should this agent be elected still
   Time now_;
   std::optional<Time> trouble_since_;
   bool has_said_trouble_ = false;

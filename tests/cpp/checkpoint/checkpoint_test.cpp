@@ -75,6 +75,18 @@ TEST(CheckpointFolder, KeepsTheLastOnes) {
   EXPECT_EQ(all.steps().size(), 6u);
 }
 
+TEST(CheckpointFolder, LeavesWhatMayBeAnothersWhereOneIsRefused) {
+  const TemporaryFolder folder;
+  int asked = 0;
+  CheckpointFolder checkpoints(folder / "run", {.why_not = [&] { return std::string(++asked == 2 ? "others go on" : ""); }});
+  EXPECT_THAT(error_of([&] { checkpoints.save(7, content_of(7)); }).what(), HasSubstr("was not saved: others go on"));
+  EXPECT_TRUE(std::filesystem::exists(folder / "run/step-000000007.tmp"));
+  EXPECT_FALSE(checkpoints.load());
+  checkpoints.save(7, content_of(7));
+  EXPECT_FALSE(std::filesystem::exists(folder / "run/step-000000007.tmp"));
+  expect_content_of(7, *checkpoints.load());
+}
+
 TEST(CheckpointFolder, ReplacesThatOfTheSameStep) {
   const TemporaryFolder folder;
   CheckpointFolder checkpoints(folder / "run");

@@ -261,7 +261,18 @@ TEST(HostsPlan, SaysWhereEtcdIs) {
     EXPECT_THAT(words, Contains("--metrics-port=9400")) << "whoever is elected has the ranks of all";
     EXPECT_THAT(words, Not(Contains(HasSubstr("secret"))));
   }
-  EXPECT_THAT(plan->exports, testing::ElementsAre(std::pair("ETCDCTL_USER", "somebody"), std::pair("ETCDCTL_PASSWORD", "a secret")));
+  EXPECT_THAT(plan->exports, testing::ElementsAre(std::pair("ETCDCTL_USER", "somebody"))) << "the password is another one's";
+  flags.hosts.exports = {};
+  setenv("ETCDCTL_USER", "nobody", 1);
+  setenv("ETCDCTL_PASSWORD", "a secret", 1);
+  const auto from_here = plan_for_hosts(flags);
+  unsetenv("ETCDCTL_USER");
+  unsetenv("ETCDCTL_PASSWORD");
+  EXPECT_THAT(from_here->exports, ElementsAre(std::pair("TANDEM_ETCD_USER", "nobody"), std::pair("TANDEM_ETCD_PASSWORD", "a secret")));
+  EXPECT_THAT(agent_flags(*from_here, from_here->hosts[1], 1), Contains("--only-job"));
+  flags.launch.run_id = "nightly";
+  const auto named = plan_for_hosts(flags);
+  EXPECT_THAT(agent_flags(*named, named->hosts[1], 1), Not(Contains("--only-job")));
   EXPECT_TRUE(plan_for_hosts(flags_with_etcd("localhost,127.0.0.1", "localhost")));
 }
 

@@ -114,6 +114,41 @@ TEST_F(Keeper, WhatIsNoMessageEndsTheConnectionAndCountsForNobody) {
   EXPECT_EQ(recv(raw.get(), &byte, 1, MSG_DONTWAIT), 0);
 }
 
+// After a takeover nobody is certain for a lease, which may be longer than ranks are let wait otherwise.
+TEST_F(Keeper, IsAskedForAPermitUntilItIsCertainOrCannotBecomeSo) {
+  for (const bool may_be_certain : {true, false}) {
+    bool is_certain = false;
+    HubOptions options;
+    options.confirm = [](std::int64_t) { return true; };
+    options.is_certain = [&] { return is_certain; };
+    options.may_be_certain = [&] { return may_be_certain; };
+    hub_ = std::make_unique<Hub>(options, now_);
+    serve();
+    hub_->started(0, 0);
+    hub_->received(0, Hello{0}, now_);
+    hub_->received(0, Join{0, -1, ""}, now_);
+    serve();
+    hub_->received(0, Serve{1, "127.0.0.1", 1}, now_);
+    hub_->received(0, Permit{1, 1}, now_);
+    hub_->take_messages();
+    const auto answer = [&](milliseconds passed) -> std::optional<std::string> {
+      serve(passed);
+      for (const auto& [member, message] : hub_->take_messages()) {
+        if (const auto* permitted = std::get_if<Permitted>(&message)) return permitted->why_not;
+      }
+      return std::nullopt;
+    };
+    EXPECT_EQ(answer(milliseconds(1)), std::nullopt);
+    if (!may_be_certain) {
+      EXPECT_THAT(answer(seconds(11)).value_or(""), HasSubstr("it is not known whether the agents have elected another one"));
+      continue;
+    }
+    EXPECT_EQ(answer(seconds(11)), std::nullopt);
+    is_certain = true;
+    EXPECT_EQ(answer(seconds(1)), "");
+  }
+}
+
 TEST_F(Keeper, NodesThatCameAndWentBeforeItBeganDoNotCount) {
   Hub& hub = begin(3, 3);
   for (int i = 0; i < 5; ++i) {

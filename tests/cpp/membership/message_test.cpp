@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "membership/node_message.h"
 #include "tandem/error.h"
 
 namespace tandem::membership {
@@ -27,6 +28,15 @@ TEST(Messages, ComeBackAsTheyWere) {
 
 TEST(Messages, TakeTextsThatAreNoUtf8) {
   EXPECT_NO_THROW(decode(encode(Join{1, 2, "broken \xff\xfe text"})));
+}
+
+// An agent of an earlier release says what it is by its refusal.
+TEST(Messages, RefusalsOfAllReleasesAreUnderstood) {
+  const auto refused = std::get<Refused>(decode_node(R"({"kind":"refused","why":"another release","for_good":true})"));
+  EXPECT_EQ(refused.why, "another release");
+  EXPECT_TRUE(refused.for_good);
+  EXPECT_FALSE(refused.is_over);
+  EXPECT_FALSE(std::get<Refused>(decode_node(encode_node(Refused{"later", false}))).for_good);
 }
 
 TEST(Messages, RefuseWhatIsNone) {

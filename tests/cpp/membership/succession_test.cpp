@@ -74,6 +74,7 @@ class FakeElection final : public Election {
     return true;
   }
   bool is_certain() const override { return keeper_ && keeper_->is_self && now_ >= certain_from_ && now_ + kLease / 3 < lasts_until_; }
+  bool may_be_certain() const override { return keeper_ && keeper_->is_self && can_ask(); }
   const std::string& trouble() const override { return trouble_; }
   void add_polled(std::vector<pollfd>*) const override {}
   std::optional<Time> deadline() const override { return std::nullopt; }
@@ -150,7 +151,7 @@ struct Place {
 
 class World {
  public:
-  World(int agents, int least, unsigned seed) : random(seed) {
+  World(int agents, int least, unsigned seed, int least_ranks = 1) : random(seed), least_ranks_(least_ranks) {
     for (int i = 0; i < agents; ++i) add(least, agents + 4);
   }
 
@@ -166,6 +167,7 @@ class World {
     options.own.port = 4000 + port;
     options.least_nodes = least;
     options.most_nodes = most;
+    options.coordinator.least = least_ranks_;
     options.last_call = milliseconds(0);
     options.join = seconds(120);
     options.silence = seconds(4);
@@ -245,6 +247,7 @@ class World {
   std::map<std::int64_t, int> stores;                        // of each epoch
   std::int64_t wanted = kSteps;
   std::int64_t permitted = 0;  // the newest epoch that was allowed to save
+  bool is_elastic = true;      // the program
   bool is_one_history = true;  // no agent slept or was cut off, so that none trains beside the others
 
  private:
@@ -268,8 +271,8 @@ class World {
     if (membership.begun() && !worker.runs) {
       worker.runs = true;
       membership.started(worker.member, 0);
-      tell(agent, Hello{0});
-      join(agent, "");
+      if (is_elastic) tell(agent, Hello{0});
+      if (is_elastic) join(agent, "");
     }
     if (std::exchange(agent.says_done, false)) tell(agent, Done{worker.epoch});
     for (const auto& [member, message] : membership.take_messages()) {
@@ -371,6 +374,7 @@ class World {
     return found != at_.end() ? found->second : std::max<std::int64_t>(*std::ranges::max_element(formed.at(epoch)), 0);
   }
 
+  int least_ranks_;
   std::vector<Wire> links_;
   std::map<std::int64_t, std::int64_t> at_;  // step of each epoch
 };
@@ -427,6 +431,44 @@ TEST(Succession, AKeeperThatAloneCannotReachWhatElectsIsReplaced) {
   keeper->cannot_ask = false;
   run_to_the_end(world);
   EXPECT_EQ(world.formed.rbegin()->second.size(), 3u) << world.said();
+}
+
+TEST(Succession, AKeeperThatIsReplacedDoesNotEndForWantOfTheOthers) {
+  for (const auto& [nodes, ranks] : {std::pair(2, 1), {1, 2}}) {
+    World world(3, nodes, 6, ranks);
+    world.wanted = 900;
+    while (world.steps() < 10) world.step();
+    Place* keeper = world.keeper();
+    ASSERT_TRUE(keeper);
+    keeper->cannot_ask = true;
+    for (int i = 0; i < 250; ++i) world.step();
+    EXPECT_EQ(world.formed.rbegin()->second.size(), 2u) << world.said();
+    keeper->cannot_ask = false;
+    run_to_the_end(world);
+    EXPECT_EQ(world.formed.rbegin()->second.size(), 3u) << world.said();
+  }
+}
+
+TEST(Succession, AKeeperIsNotReplacedWhereTooFewWouldGoOn) {
+  for (const auto& [nodes, ranks] : {std::pair(2, 1), {1, 2}}) {
+    World world(2, nodes, 7, ranks);
+    world.wanted = 400;
+    while (world.steps() < 10) world.step();
+    world.keeper()->cannot_ask = true;
+    run_to_the_end(world);
+    EXPECT_EQ(world.formed.size(), 1u) << world.said();
+  }
+}
+
+TEST(Succession, TheKeeperOfAProgramThatIsNotElasticIsNotReplaced) {
+  World world(3, 1, 8);
+  world.is_elastic = false;
+  for (int i = 0; i < 20; ++i) world.step();
+  ASSERT_TRUE(world.keeper());
+  world.keeper()->cannot_ask = true;
+  for (int i = 0; i < 400; ++i) world.step();
+  EXPECT_EQ(world.shared.keeper, -1) << world.said();
+  EXPECT_EQ(world.alive(), 3) << world.said();
 }
 
 TEST(Succession, NobodyIsReplacedWhereAllCannotReachWhatElects) {

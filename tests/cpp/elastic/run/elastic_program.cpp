@@ -86,9 +86,9 @@ void await_member() {
   std::this_thread::sleep_for(std::chrono::milliseconds(300));
 }
 
-// GATE=FILE: until it is there, so that several processes come at once.
-void await_gate() {
-  const std::string gate = setting("GATE", "");
+// GATE=FILE, LINGER_UNTIL=FILE: until it is there, so that several processes come at once; at the end.
+void await_gate(const std::string& name) {
+  const std::string gate = setting(name, "");
   for (int i = 0; !gate.empty() && i < 20000 && access(gate.c_str(), F_OK) != 0; ++i) {
     std::this_thread::sleep_for(std::chrono::milliseconds(3));
   }
@@ -198,7 +198,7 @@ int train() {
   const std::int64_t steps = number("STEPS", 40);
   const auto pause = std::chrono::milliseconds(number("PAUSE", 5));
   std::ofstream(folder + "/waits." + member) << std::endl;
-  await_gate();
+  await_gate("GATE");
   const auto outcome = tandem::elastic::run(
       state,
       [&](tandem::elastic::Context& context) {
@@ -256,7 +256,7 @@ int train() {
         result << "world " << context.size() << "\nlr " << optimizer->get_option("lr").toDouble() << "\n";
       },
       options);
-  std::this_thread::sleep_for(std::chrono::milliseconds(number("LINGER", 0)));
+  await_gate("LINGER_UNTIL");
   if (outcome == tandem::elastic::Outcome::kLeft) std::printf("left\n");
   if (outcome == tandem::elastic::Outcome::kNotNeeded) std::printf("not needed\n");
   return 0;

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "etcd/election.h"
 #include "etcd_server.h"
 #include "launch/process_tree.h"
 #include "training.h"
@@ -204,8 +205,9 @@ TEST_P(ElectedOnBackend, TrainToTheEndWithoutEtcd) {
 class LastCheckpoint : public Elected {
  protected:
   void train_to_it() {
-    nodes_ = train(2, "2", joined(kSlow, {"CHECKPOINTS=" + folder_.path() + "/saved", "CHECKPOINT_EVERY=148"}));
+    nodes_ = train(2, "2", {"PAUSE=100", "STEPS=150", "CHECKPOINTS=" + folder_.path() + "/saved", "CHECKPOINT_EVERY=148"});
     etcd_->kill();
+    std::this_thread::sleep_for(std::chrono::milliseconds(3000));  // longer than the lease: nobody is certain any more
     for (auto& each : nodes_) each->hurry();
     EXPECT_TRUE(say_since(lengths(nodes_), nodes_, {0}, "a checkpoint is not written: it is not known")) << nodes_[0]->said();
   }
@@ -261,15 +263,30 @@ TEST_F(Elected, LaterNodesJoinTheNextKeeper) {
 TEST_F(Elected, TheNextJobOfItsNameBeginsWhileTheLastOneEnds) {
   auto keeper = node("2", {});
   wait_for_keeper();
-  auto lingers = node("2", {"LINGER=2500"});
+  const TemporaryFolder folder;
+  const std::string gate = folder.path() + "/gate";
+  auto lingers = node("2", {"LINGER_UNTIL=" + gate});
   EXPECT_TRUE(eventually([&] { return keeper->pid(0) > 0 && launch::is_gone(keeper->pid(0)); })) << keeper->said();
   EXPECT_TRUE(etcd_->get("/tandem/job/keeper")) << keeper->said();  // its agent waits for the other
   std::vector<std::unique_ptr<Training>> next;
   for (int i = 0; i < 2; ++i) next.push_back(node("2", {}));
+  EXPECT_TRUE(say_since({0, 0}, next, {0, 1}, "the job here is over; waiting for its last agents to end"));
+  launch::write_text(gate, "");
   for (Training* each : {keeper.get(), lingers.get(), next[0].get(), next[1].get()}) EXPECT_EQ(each->wait(), 0) << each->said();
   const Training& first = next[0]->result(0).empty() ? *next[1] : *next[0];
   expect_close(first.result(0), undisturbed({"-n", "1"}, {}));
   EXPECT_THAT(first.result(0), HasSubstr("world 2"));
+}
+
+// `tandem run -H` draws such a name.
+TEST_F(Elected, OneThatComesTooLateToAJobWhoseNameIsItsOwnBeginsNothing) {
+  const Words all = joined(joined({"run"}, flags("1:2", {"--only-job"})), {"--", "echo", "here"});
+  Tool first(all);
+  EXPECT_EQ(first.wait(), 0) << first.err();
+  Tool late(all);
+  EXPECT_EQ(late.wait(), 0) << late.err();
+  EXPECT_THAT(late.out(), Not(HasSubstr("here")));
+  EXPECT_THAT(late.err(), HasSubstr("the job has come to its end without this node"));
 }
 
 TEST_F(Elected, AProgramThatIsNotElasticEndsWithALostNode) {
@@ -301,6 +318,58 @@ TEST_F(Elected, SayWhatIsWrongWithEtcd) {
   EXPECT_THAT(run({"--rdzv-id", "job"}).err, HasSubstr("needs --rdzv-endpoint HOST[:PORT],…, where etcd's servers"));
 }
 
+// On a clock that the test moves.
+TEST_F(Elected, ALookAtNobodyDoesNotCountForTheNextLook) {
+  etcd_->ask("/v3/kv/put", {{"key", etcd::to_base64("/tandem/alone/epoch")}, {"value", etcd::to_base64("3 x")}});  // others have begun
+  etcd::ClientOptions client;
+  client.servers = {etcd_->url()};
+  etcd::ElectionOptions options{"alone", "127.0.0.1", 1};
+  options.lease = std::chrono::seconds(2);
+  etcd::Election election(options, client);
+  auto now = std::chrono::steady_clock::now();
+  const auto looks_once = [&] {  // and then pauses, for the clock stands
+    return eventually([&] {
+      election.serve(now);
+      return election.deadline() == now + std::chrono::milliseconds(50);
+    });
+  };
+  election.look(true, false, false);
+  EXPECT_TRUE(looks_once());
+  election.look(false, false, false);
+  now += std::chrono::hours(1);
+  election.look(true, false, false);
+  EXPECT_TRUE(looks_once());
+  EXPECT_FALSE(election.keeper()) << "whoever kept it comes first";
+  now += std::chrono::seconds(5);
+  EXPECT_TRUE(eventually([&] {
+    election.serve(now += std::chrono::milliseconds(1));
+    return election.keeper().has_value();
+  }));
+}
+
+TEST_F(Elected, TroubleIsNoneOfWhoDoesNotAsk) {
+  etcd::ClientOptions client;
+  client.servers = {etcd_->url()};
+  etcd::Election election({"alone", "127.0.0.1", 1}, client);
+  etcd_->kill();
+  auto now = std::chrono::steady_clock::now();
+  const auto has_trouble = [&] {
+    election.serve(now += std::chrono::milliseconds(10));
+    return !election.trouble().empty();
+  };
+  election.look(true, false, false);
+  EXPECT_TRUE(eventually(has_trouble));
+  election.look(false, false, false);
+  EXPECT_EQ(election.trouble(), "");
+  election.look(true, false, false);
+  has_trouble();  // asks
+  election.look(false, false, false);
+  for (int i = 0; i < 300; ++i) {
+    ASSERT_FALSE(has_trouble()) << "of what was asked before";
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+}
+
 TEST_F(Elected, PassOverServersThatDoNotAnswer) {
   const Words all = joined(Words{"run"}, {"--nnodes", "2", "--rdzv-backend", "etcd", "--rdzv-id", "job", "--rdzv-endpoint",
                                            "127.0.0.1:1," + etcd_->endpoint(), "--rdzv-conf", "join_timeout=20", "--", "true"});
@@ -318,6 +387,10 @@ TEST_F(Elected, SignInWhereEtcdAsksForIt) {
   Tool second(all, Tool::Screen::kPipes, {"ETCDCTL_USER=root", "ETCDCTL_PASSWORD=secret-word"});
   EXPECT_EQ(first.wait(), 0) << first.err();
   EXPECT_EQ(second.wait(), 0) << second.err();
+  // As agents are told by who starts them: their programs are not.
+  const Words quiet = joined(joined({"run"}, flags("1:2", {}, "")), {"--", "sh", "-c", "test -z \"$TANDEM_ETCD_USER$TANDEM_ETCD_PASSWORD\""});
+  Tool told(quiet, Tool::Screen::kPipes, {"TANDEM_ETCD_USER=root", "TANDEM_ETCD_PASSWORD=secret-word"});
+  EXPECT_EQ(told.wait(), 0) << told.err();
   const Words once = joined(joined({"run"}, flags("2", {}, ",join_timeout=1")), {"--", "true"});
   const auto wrong = launch::run_tool(once, {"ETCDCTL_USER=root:other"});
   EXPECT_EQ(wrong.code, 1);

@@ -1,6 +1,7 @@
 package org.tandem.dist;
 
 import java.time.Duration;
+import java.util.Objects;
 import org.tandem.TandemInvalidArgumentException;
 import org.tandem.internal.NativeLibrary;
 import org.tandem.internal.TandemNative;
@@ -45,7 +46,7 @@ public final class Metrics {
 
   /** For other ranks since the report before, beside what DistributedDataParallel counts on CPUs. */
   public Metrics waited(Duration time) {
-    waited = time;
+    waited = Objects.requireNonNull(time, "time");
     return this;
   }
 
@@ -58,7 +59,7 @@ public final class Metrics {
   public void report() {
     if (waited.isNegative()) {
       throw new TandemInvalidArgumentException(
-          "Metrics.report", "waited is -" + waited.negated() + "; it is a time since the report before, 0 or more");
+          "Metrics.report", "waited is " + waited + "; it is a time since the report before, 0 or more");
     }
     NativeLibrary.load();
     double seconds = waited.getSeconds() + waited.getNano() * 1e-9;
