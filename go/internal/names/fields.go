@@ -95,7 +95,7 @@ var fields = map[string]string{
 }
 
 // ofC are options of the C ABI that no message of a Go program has: what Go sets itself, or never does.
-var ofC = []string{"average_losses", "device_count", "drop_last", "global_batch", "has_loss", "has_seed", "listen_fd", "metadata_count", "metadata_keys",
+var ofC = []string{"average_losses", "device_count", "drop_last", "fault_code", "global_batch", "has_loss", "has_seed", "listen_fd", "metadata_count", "metadata_keys",
 	"metadata_values", "post_local_gradient_allreduce", "size_count", "sparse_gradients", "use_index"}
 
 // modulesFields are options of modules and optimizers whose names in Go are more than their words' capitals. Elsewhere
