@@ -56,8 +56,10 @@ func contentOf(state State, rngName string) (*content, error) {
 		}
 	})
 	if err == nil && state.Pipeline != nil {
+		all.Parameters = byName
 		err = made.addPipeline(state)
 	} else if err == nil && state.Optimizer != nil {
+		all.Parameters = byNumber
 		var remembered map[string]*gotorch.Tensor
 		if remembered, err = state.Optimizer.State(); err == nil {
 			err = gotorch.Try(func() { made.add(optimizerSection, state.OptimizerIsSpread, remembered) })

@@ -169,7 +169,7 @@ func fill(state *State, sections map[string]map[string]*gotorch.Tensor, text, rn
 		return err
 	}
 	if state.Pipeline != nil {
-		if err := fillPipeline(state, sections); err != nil {
+		if err := fillPipeline(state, sections, all.Parameters); err != nil {
 			return err
 		}
 	}
@@ -184,8 +184,10 @@ func fill(state *State, sections map[string]map[string]*gotorch.Tensor, text, rn
 	}
 	if state.Optimizer != nil && state.Pipeline == nil { // before its first step there is none
 		remembered := sections[optimizerSection]
-		if state.Model != nil { // a pipeline's is by names
-			remembered = numbered(remembered, nn.NamedParameters(state.Model), state.Optimizer)
+		if state.Model != nil && all.Parameters != byNumber { // a pipeline's is by names
+			named, others := numbered(remembered, namesOf(state.Optimizer, nn.NamedParameters(state.Model)))
+			maps.Copy(others, named) // of what is no parameter's, the optimizer says whether it is its own
+			remembered = others
 		}
 		if err := state.Optimizer.LoadState(remembered); err != nil {
 			return err

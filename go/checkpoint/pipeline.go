@@ -16,11 +16,18 @@ import (
 )
 
 func (state *State) check() error {
-	if state.Model == nil || state.Pipeline == nil {
+	const op = "checkpoint.State"
+	switch {
+	case state.Pipeline == nil:
 		return nil
+	case state.Model != nil:
+		return &gotorch.Error{Code: gotorch.ErrInvalidArgument, Op: op,
+			Message: "it has a Model and a Pipeline; give the one that is trained"}
+	case state.Averages != nil: // which are numbered, and others on each rank
+		return &gotorch.Error{Code: gotorch.ErrUnsupported, Op: op,
+			Message: "Averages of a Pipeline's stages are not kept; save those of each rank as Tensors under names of its own"}
 	}
-	return &gotorch.Error{Code: gotorch.ErrInvalidArgument, Op: "checkpoint.State",
-		Message: "it has a Model and a Pipeline; give the one that is trained"}
+	return nil
 }
 
 // tensorsOf a pipeline's stages on this rank, parameters first. Stages may have one that is tied, each as a tensor of its own.
@@ -42,7 +49,7 @@ func (state *State) prefixes() []string {
 		return nil
 	}
 	_, all := tensorsOf(state)
-	prefixes := []string{"rank.", "0."} // random numbers; what an optimizer remembers by numbers, which is refused
+	prefixes := []string{"rank."} // random numbers
 	for _, one := range all {
 		prefixes = append(prefixes, one.Name)
 	}
@@ -73,14 +80,16 @@ func (all *content) addPipeline(state State) error {
 		if err != nil {
 			panic(err)
 		}
-		names := namesOf(state.Optimizer, parameters)
+		names := ownNames(state.Optimizer, parameters, "checkpoint.Folder.Save")
 		kept := map[string]*gotorch.Tensor{}
 		for key, tensor := range remembered {
 			number, what, _ := strings.Cut(key, ".")
 			i, err := strconv.Atoi(number)
-			if err != nil || i >= len(names) || names[i] == "" {
+			// L-BFGS remembers one direction of all of a rank's parameters, and says how often it computed the loss.
+			if err != nil || i >= len(names) || what == "func_evals" {
 				panic(&gotorch.Error{Code: gotorch.ErrUnsupported, Op: "checkpoint.Folder.Save", Message: fmt.Sprintf(
-					"the optimizer remembers %q of no parameter of the pipeline's stages; make it of their Parameters", key)})
+					"the optimizer remembers %q, which is of no single parameter (as L-BFGS and PostLocalSGD do), and is not kept by "+
+						"names of the model; leave the Optimizer out", key)})
 			}
 			if saves(names[i], state.OptimizerIsSpread) {
 				kept[names[i]+"."+what] = tensor
@@ -105,7 +114,18 @@ func namesOf(optimizer *optim.Optimizer, named []nn.Named) []string {
 	return names
 }
 
-func fillPipeline(state *State, sections map[string]map[string]*gotorch.Tensor) error {
+// ownNames are those of an optimizer that has parameters of a pipeline's stages alone. It panics with *gotorch.Error.
+func ownNames(optimizer *optim.Optimizer, parameters []nn.Named, op string) []string {
+	names := namesOf(optimizer, parameters)
+	if i := slices.Index(names, ""); i >= 0 {
+		panic(&gotorch.Error{Code: gotorch.ErrInvalidArgument, Op: op, Message: fmt.Sprintf(
+			"the optimizer's parameter %d is of no stage of this rank; make it of the stages' Parameters", i)})
+	}
+	return names
+}
+
+// fillPipeline with what a checkpoint has, whose optimizer's parameters are called as `how` says.
+func fillPipeline(state *State, sections map[string]map[string]*gotorch.Tensor, how string) error {
 	parameters, tensors := tensorsOf(state)
 	model, ok := sections[modelSection]
 	if !ok {
@@ -128,13 +148,14 @@ func fillPipeline(state *State, sections map[string]map[string]*gotorch.Tensor) 
 			}
 		})
 		if state.Optimizer != nil {
-			for key := range sections[optimizerSection] {
-				if _, isNumber := numberOf(key); isNumber {
-					panic(&gotorch.Error{Code: gotorch.ErrInvalidArgument, Op: "checkpoint.Folder.Load", Message: fmt.Sprintf(
-						"it has %q, which an optimizer remembers by number: it was saved without a pipeline; load its model alone", key)})
-				}
+			const op = "checkpoint.Folder.Load"
+			names := ownNames(state.Optimizer, parameters, op)
+			if how != byName {
+				panic(&gotorch.Error{Code: gotorch.ErrInvalidArgument, Op: op, Message: "its optimizer, if it has any, remembers by " +
+					"number: it was saved without a pipeline, or not by this package; load its model alone"})
 			}
-			if err := state.Optimizer.LoadState(numbered(sections[optimizerSection], parameters, state.Optimizer)); err != nil {
+			remembered, _ := numbered(sections[optimizerSection], names) // others are of tensors whose names begin as those here
+			if err := state.Optimizer.LoadState(remembered); err != nil {
 				panic(err)
 			}
 		}
@@ -158,37 +179,34 @@ func copyByName(into, from map[string]*gotorch.Tensor) {
 	bridge.Must(failure)
 }
 
-// numbered is what an optimizer remembers by the numbers of its parameters, of a state that has it by their names; one that
-// has numbers stays as it is. Names that are not the optimizer's are left out.
-func numbered(state map[string]*gotorch.Tensor, named []nn.Named, optimizer *optim.Optimizer) map[string]*gotorch.Tensor {
+// numbered is what an optimizer remembers by the numbers of its parameters, of a state that has it by their names. others begin
+// with none of these.
+func numbered(state map[string]*gotorch.Tensor, names []string) (result, others map[string]*gotorch.Tensor) {
 	numbers := map[string][]int{}
-	for i, name := range namesOf(optimizer, named) {
+	for i, name := range names {
 		if name != "" {
 			numbers[name] = append(numbers[name], i)
 		}
 	}
-	result := map[string]*gotorch.Tensor{}
+	result, others = map[string]*gotorch.Tensor{}, map[string]*gotorch.Tensor{}
 	for key, tensor := range state {
-		if _, isNumber := numberOf(key); isNumber {
-			result[key] = tensor
-			continue
-		}
-		// The longest name, for one may be the beginning of another.
-		for end := strings.LastIndexByte(key, '.'); end > 0; end = strings.LastIndexByte(key[:end], '.') {
-			if places, ok := numbers[key[:end]]; ok {
-				for _, i := range places {
-					result[strconv.Itoa(i)+key[end:]] = tensor
-				}
-				break
+		if name := nameIn(numbers, key); name == "" {
+			others[key] = tensor
+		} else {
+			for _, i := range numbers[name] {
+				result[strconv.Itoa(i)+key[len(name):]] = tensor
 			}
 		}
 	}
-	return result
+	return result, others
 }
 
-// numberOf is 3 of "3.exp_avg", and none of "3.weight.exp_avg".
-func numberOf(key string) (int, bool) {
-	number, what, _ := strings.Cut(key, ".")
-	i, err := strconv.Atoi(number)
-	return i, err == nil && !strings.Contains(what, ".")
+// nameIn is the longest name before a dot that key begins with, for one may be the beginning of another; "" is none.
+func nameIn(numbers map[string][]int, key string) string {
+	for end := strings.LastIndexByte(key, '.'); end > 0; end = strings.LastIndexByte(key[:end], '.') {
+		if _, ok := numbers[key[:end]]; ok {
+			return key[:end]
+		}
+	}
+	return ""
 }

@@ -24,8 +24,8 @@ type State struct {
 	// Whether each rank has its own part of what the optimizer remembers (ZeRO; of a pipeline, each replica): all of them write
 	// theirs. They load on any number of ranks.
 	OptimizerIsSpread bool
-	Scheduler         Scheduler // of the learning rate; sets the groups' rates as it is loaded
-	Averages          *optim.Averages
+	Scheduler         Scheduler       // of the learning rate; sets the groups' rates as it is loaded
+	Averages          *optim.Averages // not with a Pipeline
 	Scaler            *optim.GradScaler
 	Loader            Loader // its place in the data
 	// Whether to keep the random numbers of this rank's CPU. A rank that was not there when they were saved keeps its own.
@@ -51,12 +51,16 @@ type Scheduler interface {
 
 const modelSection, optimizerSection, averagesSection, rngSection = "model", "optimizer", "averages", "rng"
 
+const byNumber, byName = "by number", "by name"
+
 // values are the checkpoint's JSON.
 type values struct {
 	Loader    []byte                 `json:"loader,omitempty"`
 	Scheduler optim.SchedulerState   `json:"scheduler,omitempty"`
 	Scaler    *optim.GradScalerState `json:"scaler,omitempty"`
 	Values    json.RawMessage        `json:"values,omitempty"`
+	// How the section of the optimizer calls parameters: byNumber or byName. Empty: there is none, or another language saved it.
+	Parameters string `json:"parameters,omitempty"`
 }
 
 // Save writes a checkpoint. step says how far training has come; a checkpoint of the same step is replaced. With a group

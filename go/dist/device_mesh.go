@@ -7,8 +7,10 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 
 	"tandem.example/gotorch"
+	"tandem.example/gotorch/internal/bridge"
 	"tandem.example/gotorch/internal/c"
 	"tandem.example/gotorch/internal/leak"
 )
@@ -23,6 +25,7 @@ type DeviceMesh struct {
 	groups            []*ProcessGroup
 	whole             *DeviceMesh // that this one is a part of, whose the groups are; nil: of none
 
+	mutex  sync.Mutex   // Close may come while another goroutine flattens it
 	handle c.DeviceMesh // of a whole one
 	watch  *leak.Watch
 }
@@ -86,28 +89,36 @@ func (m *DeviceMesh) Submesh(names ...string) *DeviceMesh {
 // Flatten has all dimensions as one, with a group of all ranks of the mesh. All ranks of World call it, on meshes of the same
 // dimensions. Close it by itself.
 func (m *DeviceMesh) Flatten(ctx context.Context, name string) (flat *DeviceMesh, err error) {
-	whole := cmp.Or(m.whole, m)
-	if whole.watch.Closed() {
-		return nil, closed("dist.DeviceMesh.Flatten", "device mesh")
+	part, err := m.submesh()
+	if err != nil {
+		return nil, err
 	}
+	defer c.FreeDeviceMesh(part)
 	err = m.world.blocking(ctx, "device_mesh_flatten", func(c.ProcessGroup) *c.Failure {
-		part, failure := c.DeviceSubmesh(whole.handle, m.names)
-		if failure != nil {
-			return failure
-		}
-		defer c.FreeDeviceMesh(part)
 		handle, failure := c.FlattenDeviceMesh(part, name)
 		if failure == nil {
 			flat, failure = adoptMesh(ctx, m.world, handle)
 		}
 		return failure
 	})
-	runtime.KeepAlive(whole)
+	runtime.KeepAlive(m)
 	if err != nil {
 		return nil, err
 	}
 	flat.watch = leak.Track(flat, "dist.DeviceMesh")
 	return flat, nil
+}
+
+// submesh is this one as the core has it, with groups that it shares.
+func (m *DeviceMesh) submesh() (c.DeviceMesh, error) {
+	whole := cmp.Or(m.whole, m)
+	whole.mutex.Lock()
+	defer whole.mutex.Unlock()
+	if whole.handle == nil {
+		return nil, closed("dist.DeviceMesh.Flatten", "device mesh")
+	}
+	part, failure := c.DeviceSubmesh(whole.handle, m.names)
+	return part, bridge.Error(failure)
 }
 
 // String is "2 x 4 (dp, pp)".
@@ -169,6 +180,8 @@ func (m *DeviceMesh) free() (first error) {
 			first = err
 		}
 	}
+	m.mutex.Lock()
+	defer m.mutex.Unlock()
 	c.FreeDeviceMesh(m.handle)
 	m.handle = nil
 	return first

@@ -1,6 +1,7 @@
 package dist
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"runtime"
@@ -145,9 +146,11 @@ func (p *Pipeline) create(o PipelineOptions) error {
 	if o.fault == nil {
 		o.fault = gotorch.Try(func() { tensors, forwards = p.tensorsOf() })
 	}
+	var gone error // of a group in which this rank cannot tell the others
 	for _, group := range []*ProcessGroup{o.Replicas, o.Everyone} {
 		if group != nil && group.watch.Closed() && o.fault == nil {
-			o.fault = closed("dist.NewPipeline", "process group")
+			gone = closed("dist.NewPipeline", "process group")
+			o.fault = gone
 		}
 	}
 	device := o.Device
@@ -177,7 +180,7 @@ func (p *Pipeline) create(o PipelineOptions) error {
 		})
 	})
 	runtime.KeepAlive(p.keep)
-	return err
+	return cmp.Or(gone, err)
 }
 
 // microBatch is what native code calls: forward gives the function of a stage.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"runtime"
+	"slices"
 	"strconv"
 
 	"tandem.example/gotorch"
@@ -46,7 +47,8 @@ func ProgramLayers(program *export.Program, least int) ([]PipelineStage, error) 
 
 // JoinPipelineLayers makes stages of layers in a row: first are the first layers of each, so that 0, 3, 5 are three stages.
 // A parameter that several layers have gets the name of the first; where they come to be in several stages it is tied in
-// these. It panics with *gotorch.Error where first does not begin with 0 and rise.
+// these. It panics with *gotorch.Error where first does not begin with 0 and rise, where two tensors have one name (give layers
+// their Prefix), and for layers with Tied: it is the tensor itself that layers share.
 func JoinPipelineLayers(layers []PipelineStage, first []int) []PipelineStage {
 	var stages []PipelineStage
 	for i, begin := range first {
@@ -58,28 +60,34 @@ func JoinPipelineLayers(layers []PipelineStage, first []int) []PipelineStage {
 			panic(&gotorch.Error{Code: gotorch.ErrInvalidArgument, Op: "dist.JoinPipelineLayers", Message: fmt.Sprintf(
 				"stages of %d layers begin with %v; give 0, and then rising numbers of layers", len(layers), first)})
 		}
-		stages = append(stages, PipelineStage{Index: i, Layers: layers[begin:end], Tied: map[string]string{}})
+		stages = append(stages, PipelineStage{Index: i, Layers: slices.Clone(layers[begin:end]), Tied: map[string]string{}})
 	}
 	tieStages(stages)
 	return stages
 }
 
-// tieStages ties what several of them have: one tensor, or, of parts of a program, one name.
+// tieStages ties what several of them have. Parts of a program have references of their own to a tensor, under one name.
 func tieStages(stages []PipelineStage) {
 	type use struct {
 		stage int
 		name  string
 	}
-	names := map[*gotorch.Tensor]string{}
+	names, tensors := map[*gotorch.Tensor]string{}, map[string]*gotorch.Tensor{}
 	uses := map[string][]use{} // by the first name
 	for i, stage := range stages {
 		for _, layer := range stage.Layers {
+			checkLayer(layer)
 			for _, one := range append(nn.NamedParameters(layer.Module), nn.NamedBuffers(layer.Module)...) {
 				name := layer.Prefix + one.Name
 				common, known := names[one.Tensor]
 				if !known {
 					common = name
 					names[one.Tensor] = name
+					if other := tensors[name]; other != nil && !other.IsSame(one.Tensor) {
+						panic(&gotorch.Error{Code: gotorch.ErrInvalidArgument, Op: "dist.JoinPipelineLayers", Message: fmt.Sprintf(
+							"two layers have a tensor %q of their own; give each its name in the whole model with Prefix", name)})
+					}
+					tensors[name] = one.Tensor
 				}
 				uses[common] = append(uses[common], use{i, name})
 			}
@@ -91,6 +99,13 @@ func tieStages(stages []PipelineStage) {
 				stages[one.stage].Tied[one.name] = common
 			}
 		}
+	}
+}
+
+func checkLayer(layer PipelineStage) {
+	for name := range layer.Tied {
+		panic(&gotorch.Error{Code: gotorch.ErrInvalidArgument, Op: "dist.JoinPipelineLayers", Message: fmt.Sprintf(
+			"a layer ties %q, which stages do; have the layers share the tensor itself", name)})
 	}
 }
 
@@ -108,8 +123,8 @@ type SplitOptions struct {
 
 // SplitByTime gives this rank's stages of those that take about the same time, forward and backward. All ranks call it with
 // the layers of the whole model, of [PipelineLayers] or [ProgramLayers]; rank 0 of all, which alone needs inputs, a
-// micro-batch, measures each layer, and all take its answer. Gradients, buffers and the CPU's random numbers are afterwards
-// what they were. When ctx ends the group is aborted. Errors, on all ranks: what a layer fails of, with its number, and
+// micro-batch, measures each layer, and all take its answer. Inputs, gradients, buffers and the CPU's random numbers are
+// afterwards what they were. When ctx ends the group is aborted, and Everyone. Errors, on all ranks: what a layer fails of, with its number, and
 // gotorch.ErrInvalidArgument for fewer layers than stages, and for ranks with other numbers of them.
 // Source: torchgpipe's balance_by_time.
 func SplitByTime(ctx context.Context, group *ProcessGroup, layers []PipelineStage, inputs []*gotorch.Tensor,
@@ -121,7 +136,10 @@ func SplitByTime(ctx context.Context, group *ProcessGroup, layers []PipelineStag
 	}
 	of := c.PipelineSplit{Layers: len(layers), StagesPerRank: cmp.Or(o.StagesPerRank, 1), Repeats: cmp.Or(o.Repeats, 5)}
 	var forwards []func([]*gotorch.Tensor) []*gotorch.Tensor
-	if err := gotorch.Try(func() {
+	unable := gotorch.Try(func() {
+		if len(layers) > 0 {
+			JoinPipelineLayers(layers, []int{0})
+		}
 		for _, layer := range layers {
 			forwards = append(forwards, layer.compute())
 			for _, one := range append(nn.Parameters(layer.Module), nn.Buffers(layer.Module)...) {
@@ -134,11 +152,15 @@ func SplitByTime(ctx context.Context, group *ProcessGroup, layers []PipelineStag
 		for _, one := range o.Targets {
 			of.Targets = append(of.Targets, bridge.Handle(one, op))
 		}
-	}); err != nil {
-		return nil, err
+	})
+	if unable != nil { // all ranks wait for this one: they hear that it gives no tensors
+		of.Tensors = []c.Tensor{nil}
 	}
 	compute := microBatch(func(layer int) func([]*gotorch.Tensor) []*gotorch.Tensor { return forwards[layer] }, o.Loss)
 	var first []int
+	if o.Everyone != nil { // in which ranks wait, too
+		defer context.AfterFunc(ctx, func() { o.Everyone.Abort() })()
+	}
 	err = group.blocking(ctx, "pipeline_split_by_time", func(native c.ProcessGroup) *c.Failure {
 		return heldGroup(o.Everyone, func(everyone c.ProcessGroup) *c.Failure {
 			of.Everyone = everyone
@@ -152,7 +174,7 @@ func SplitByTime(ctx context.Context, group *ProcessGroup, layers []PipelineStag
 	runtime.KeepAlive(layers)
 	runtime.KeepAlive(inputs)
 	runtime.KeepAlive(o.Targets)
-	if err != nil {
+	if err = cmp.Or(unable, err); err != nil {
 		return nil, err
 	}
 	var own []PipelineStage

@@ -52,17 +52,18 @@ func (s PipelineStage) Parameters() []*gotorch.Tensor {
 }
 
 func (s PipelineStage) named(of func(nn.Module) []nn.Named) (all []nn.Named) {
-	seen, names := map[*gotorch.Tensor]bool{}, map[string]bool{}
+	seen, names := map[*gotorch.Tensor]bool{}, map[string]*gotorch.Tensor{}
 	for _, layer := range s.layers() {
 		for _, one := range of(layer.Module) {
 			name := layer.Prefix + one.Name
 			if common, ok := s.Tied[name]; ok {
 				name = common
 			}
-			if seen[one.Tensor] || names[name] && s.Layers != nil {
+			// Parts of a program have references of their own to a tensor.
+			if other := names[name]; seen[one.Tensor] || other != nil && other.IsSame(one.Tensor) {
 				continue
 			}
-			seen[one.Tensor], names[name] = true, true
+			seen[one.Tensor], names[name] = true, one.Tensor
 			all = append(all, nn.Named{Name: name, Tensor: one.Tensor})
 		}
 	}

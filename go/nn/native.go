@@ -141,7 +141,11 @@ func (n *Native) forwardAll(inputs []any) []*gotorch.Tensor {
 	for i, input := range inputs {
 		n.add(f, i, input)
 	}
-	values, err := c.Forward(n.handle, f, 8)
+	room := 8
+	if n.kind == "ExportedProgramPart" { // gives whatever crosses a cut
+		room = 64
+	}
+	values, err := c.Forward(n.handle, f, room)
 	runtime.KeepAlive(inputs)
 	runtime.KeepAlive(n)
 	n.must(err)

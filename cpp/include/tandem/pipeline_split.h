@@ -29,7 +29,8 @@ TANDEM_API std::vector<PipelineStage> pipeline_layers(const ExportedProgram& pro
 
 // Layers in a row joined to stages, of which first[i] is the first layer of stage i: 0, 3, 5 are three stages. A parameter
 // that several layers have gets the name of the first; where they come to be in several stages it is tied in these.
-// Errors: kInvalidArgument where `first` does not begin with 0 and rise.
+// Errors: kInvalidArgument where `first` does not begin with 0 and rise, for two tensors of one name, and for layers with
+// `tied`: it is the tensor itself that they share.
 TANDEM_API std::vector<PipelineStage> join_layers(const std::vector<PipelineStage>& layers,
                                                   const std::vector<std::size_t>& first);
 
@@ -41,10 +42,12 @@ struct PipelineSplitOptions {
   std::vector<at::Tensor> targets = {};  // of the micro-batch
   // All ranks of all replicas of the pipeline, which are cut alike; null: there are none.
   std::shared_ptr<ProcessGroup> everyone = {};
+  // Why this rank cannot take part, which it tells all the others in place of measuring: all of them throw it.
+  std::shared_ptr<const Error> fault = {};
 };
 
-// Seconds for forward and backward of each layer, on a micro-batch. Gradients, buffers and the CPU's random numbers are
-// afterwards what they were. Errors: what a layer fails of, with its number.
+// Seconds for forward and backward of each layer, on a micro-batch. Inputs, gradients, buffers and the CPU's random numbers
+// are afterwards what they were. Errors: what a layer fails of, with its number.
 TANDEM_API std::vector<double> measure_layers(const std::vector<PipelineStage>& layers,
                                               const std::vector<at::Tensor>& inputs,
                                               const PipelineSplitOptions& options = {});

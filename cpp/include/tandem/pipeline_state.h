@@ -1,7 +1,9 @@
 // Checkpoints of a pipeline: they hold the whole model under its own names, and load however it is cut.
 //
-//   folder.save(step, tandem::pipeline_content(pipeline, optimizer.get()));
-//   if (auto last = folder.load(tandem::pipeline_request(pipeline))) tandem::load_pipeline(pipeline, *last, optimizer.get());
+//   folder.save(step, [&] { return tandem::pipeline_content(pipeline, optimizer.get()); });
+//   if (auto last = folder.load(tandem::pipeline_request(pipeline))) {
+//     folder.together([&] { tandem::load_pipeline(pipeline, *last, optimizer.get()); });
+//   }
 #pragma once
 
 #include "tandem/checkpoint.h"
@@ -14,7 +16,9 @@ namespace tandem {
 // What this rank saves of its stages: in the section "model" parameters and buffers, in "optimizer" what an optimizer of
 // this rank's parameters remembers of each, as "layer0.weight.momentum_buffer". Of tied parameters the lowest stage's rank
 // gives it, of replicas the first, but of a ZeroRedundancyOptimizer each its share. Shares storage; further sections and
-// values are the program's to add. Errors: kInvalidArgument for an optimizer with parameters that are of no stage.
+// values are the program's to add. Make it in the save's function, so that all ranks hear of what one fails of. Errors:
+// kInvalidArgument for an optimizer with parameters that are of no stage, kUnsupported for one that remembers what is of no
+// single parameter: LBFGS, PostLocalSGDOptimizer.
 TANDEM_API CheckpointContent pipeline_content(const Pipeline& pipeline, const optim::Optimizer* optimizer = nullptr);
 
 // Has a rank read the tensors of its own stages alone, of these two sections and of whatever others there are.

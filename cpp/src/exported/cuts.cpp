@@ -41,6 +41,12 @@ std::size_t Graph::output_is_there(std::size_t i) const {
   return node;
 }
 
+bool Graph::gives(std::size_t i, std::size_t slot) const {
+  std::vector<std::size_t> slots;
+  outputs_[i].add_slots(slots);
+  return std::ranges::find(slots, slot) != slots.end();
+}
+
 bool Graph::reads(std::size_t begin, std::size_t end, std::size_t slot) const {
   return std::any_of(nodes_.begin() + static_cast<std::ptrdiff_t>(begin), nodes_.begin() + static_cast<std::ptrdiff_t>(end),
                      [slot](const Node& node) { return std::ranges::find(node.used, slot) != node.used.end(); });

@@ -46,6 +46,7 @@ class Graph {
   std::ptrdiff_t slot_of_input(std::size_t input) const { return input_slots_[input]; }
   void run_nodes(std::size_t begin, std::size_t end, Frame& frame) const;
   bool reads(std::size_t begin, std::size_t end, std::size_t slot) const;
+  bool gives(std::size_t output, std::size_t slot) const;
   at::IValue output(std::size_t i, const Frame& frame) const { return outputs_[i].value(frame); }
   // The nodes from which on all that an output is made of is there.
   std::size_t output_is_there(std::size_t i) const;

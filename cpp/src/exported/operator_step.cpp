@@ -64,6 +64,24 @@ void note_mode(const NodeParts& parts, const c10::FunctionSchema& schema, const 
   if (schema.name() == "aten::_native_batch_norm_legit_no_training") parts.modes.evaluation = true;
 }
 
+// Norms that train change their running statistics, of which their schemas say nothing. Where it is not constant whether
+// they train, they may.
+void note_statistics(const NodeParts& parts, const c10::FunctionSchema& schema, const std::vector<Operand>& arguments) {
+  const auto place = [&](const char* name) -> const Operand* {
+    const auto found = std::ranges::find(schema.arguments(), name, &c10::Argument::name);
+    return found == schema.arguments().end() ? nullptr : &arguments[found - schema.arguments().begin()];
+  };
+  for (const char* name : {"training", "train", "use_input_stats"}) {
+    const Operand* const trains = place(name);
+    if (!trains) continue;
+    const at::IValue* const constant = trains->if_constant();
+    if (constant && constant->isBool() && !constant->toBool()) continue;
+    for (const char* statistics : {"running_mean", "running_var"}) {
+      if (const Operand* const changed = place(statistics)) changed->add_slots(parts.writes);
+    }
+  }
+}
+
 // Which tensors it changes, and whether it gives memory that it was given.
 void note_memory(const NodeParts& parts, const c10::FunctionSchema& schema, const std::vector<Operand>& arguments) {
   if (schema.is_mutable()) parts.modes.in_place = true;
@@ -71,6 +89,7 @@ void note_memory(const NodeParts& parts, const c10::FunctionSchema& schema, cons
     const c10::AliasInfo* memory = schema.arguments()[i].alias_info();
     if (memory && memory->isWrite()) arguments[i].add_slots(parts.writes);
   }
+  note_statistics(parts, schema, arguments);
   const auto is_view = [](const c10::Argument& given) { return given.alias_info() != nullptr; };
   // Of those that give a view or a copy the schema says nothing.
   static const std::set<std::string> kMayBeViews = {"aten::reshape", "aten::contiguous", "aten::to", "aten::flatten",

@@ -53,6 +53,9 @@ bool Program::uses(const Graph::Cut& begin, const Graph::Cut& end, std::size_t i
   if (slot >= 0 && graph_->reads(begin.node, end.node, static_cast<std::size_t>(slot))) return true;
   for (std::size_t i = 0; i < signature_.outputs.size(); ++i) {
     if (replaced_[i] == input && is_there(i, begin, end)) return true;
+    // The last part hands on what the program gives as it is: a loss may train it there.
+    const bool is_given = end.node == graph_->nodes() && signature_.outputs[i].kind == OutputBinding::Kind::kUser;
+    if (is_given && slot >= 0 && graph_->gives(i, static_cast<std::size_t>(slot))) return true;
   }
   return false;
 }

@@ -54,7 +54,7 @@ class Program {
   // Where the graph can be cut. Throws Error (kUnsupported) for a program that changes its inputs.
   std::vector<Graph::Cut> cuts() const;
   std::size_t nodes() const { return graph_->nodes(); }
-  // What lies between two cuts, see Part. `used`: the inputs that it uses; a program's last part may give any.
+  // What lies between two cuts, see Part. `used`: the inputs that it uses, of the last part also those that it gives.
   struct Span {
     Graph::Cut begin, end;
     std::vector<std::size_t> used;

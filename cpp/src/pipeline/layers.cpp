@@ -38,6 +38,9 @@ std::string add_tensor(NamedTensors& list, const std::string& own, const at::Ten
 }
 
 void add_layer(PipelineStage& stage, const PipelineStage& layer, Names& names) {
+  if (!layer.tied.empty()) {
+    invalid("a layer ties '" + layer.tied.front() + "', which stages do; have the layers share the tensor itself");
+  }
   bool is_new = false;
   for (std::size_t i = 0; i < layer.parameters.size(); ++i) {
     add_tensor(stage.parameters, layer.parameters[i].first, layer.parameters[i].second, names, &is_new);

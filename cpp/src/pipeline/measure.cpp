@@ -27,19 +27,21 @@ class KeptState {
     const std::lock_guard<std::mutex> lock(generator_.mutex());
     random_ = generator_.get_state();
     for (const PipelineStage& layer : layers) {
+      for (const auto& [name, tensor] : layer.buffers) values_.emplace_back(tensor, tensor.detach().clone());
+    }
+    // Only now, for a constructor that fails has no destructor that gives them back.
+    for (const PipelineStage& layer : layers) {
       for (const auto& [name, tensor] : layer.parameters) {
         if (!tensor.requires_grad() || !tensor.is_leaf()) continue;
         gradients_.emplace_back(tensor, tensor.grad());
-        tensor.mutable_grad() = at::Tensor();
       }
-      for (const auto& [name, tensor] : layer.buffers) values_.emplace_back(tensor, tensor.detach().clone());
     }
+    drop_gradients();
   }
   ~KeptState() {
     try {
       const at::NoGradGuard no_grad;
-      // The last first, for layers may have one in common.
-      for (std::size_t i = gradients_.size(); i-- > 0;) gradients_[i].first.mutable_grad() = gradients_[i].second;
+      for (auto& [tensor, gradient] : gradients_) tensor.mutable_grad() = gradient;
       for (const auto& [tensor, value] : values_) tensor.copy_(value);
       const std::lock_guard<std::mutex> lock(generator_.mutex());
       generator_.set_state(random_);
@@ -104,6 +106,17 @@ std::string text_of(const std::exception& failure) {
   return of_libtorch ? of_libtorch->what_without_backtrace() : failure.what();
 }
 
+// Ranks that are asked in different groups would wait for each other.
+void check_everyone(ProcessGroup& group, const PipelineSplitOptions& options) {
+  const std::vector<std::string> all = group.all_gather_bytes(options.everyone ? "given" : "");
+  for (std::size_t rank = 1; rank < all.size(); ++rank) {
+    if (all[rank] == all[0]) continue;
+    if (options.everyone) options.everyone->abort();  // where other replicas wait
+    invalid("pipeline: of rank 0 and rank " + std::to_string(rank) +
+            " one alone gives the group of everyone; give it on all ranks of all replicas, or on none");
+  }
+}
+
 }  // namespace
 
 std::vector<double> measure_layers(const std::vector<PipelineStage>& layers, const std::vector<at::Tensor>& inputs,
@@ -112,11 +125,16 @@ std::vector<double> measure_layers(const std::vector<PipelineStage>& layers, con
   const at::AutoGradMode grad(true);
   std::vector<at::Tensor> first;
   for (const at::Tensor& tensor : inputs) first.push_back(tensor.defined() ? tensor.detach() : tensor);
+  const auto copies = [&first] {  // which the first layer may change
+    std::vector<at::Tensor> made;
+    for (const at::Tensor& tensor : first) made.push_back(tensor.defined() ? tensor.clone() : tensor);
+    return made;
+  };
   KeptState kept(layers);
   std::vector<std::vector<double>> times(layers.size());
   for (int repeat = 0; repeat <= options.repeats; ++repeat) {
     kept.drop_gradients();
-    std::vector<at::Tensor> values = first;
+    std::vector<at::Tensor> values = copies();
     for (std::size_t i = 0; i < layers.size(); ++i) {
       const auto begun = std::chrono::steady_clock::now();
       try {
@@ -138,12 +156,14 @@ std::vector<double> measure_layers(const std::vector<PipelineStage>& layers, con
 
 std::vector<std::size_t> where_to_split(ProcessGroup& group, const std::vector<PipelineStage>& layers,
                                         const std::vector<at::Tensor>& inputs, const PipelineSplitOptions& options) {
+  check_everyone(group, options);
   ProcessGroup& everyone = options.everyone ? *options.everyone : group;
   const std::string who = "pipeline, rank " + std::to_string(everyone.rank()) + ": ";
   const std::int64_t stages = std::int64_t{group.size()} * options.stages_per_rank;
   const std::string model = std::to_string(layers.size()) + " layers in " + std::to_string(stages) + " stages";
   std::string fault, found = model + "\n";
   try {
+    if (options.fault) throw *options.fault;
     if (stages < 1 || stages > static_cast<std::int64_t>(layers.size())) {
       invalid(std::to_string(layers.size()) + " layers do not divide into " + std::to_string(stages) +
               " stages; each stage has at least one");
@@ -173,8 +193,14 @@ std::vector<std::size_t> where_to_split(ProcessGroup& group, const std::vector<P
 
 std::vector<PipelineStage> split_by_time(ProcessGroup& group, const std::vector<PipelineStage>& layers,
                                          const std::vector<at::Tensor>& inputs, const PipelineSplitOptions& options) {
+  PipelineSplitOptions how = options;
+  try {
+    if (!how.fault && !layers.empty()) join_layers(layers, {0});
+  } catch (const Error& error) {  // which all ranks are to hear of
+    how.fault = std::make_shared<const Error>(error);
+  }
   std::vector<PipelineStage> own;
-  for (PipelineStage& stage : join_layers(layers, where_to_split(group, layers, inputs, options))) {
+  for (PipelineStage& stage : join_layers(layers, where_to_split(group, layers, inputs, how))) {
     if (stage.index % group.size() == group.rank()) own.push_back(std::move(stage));
   }
   return own;

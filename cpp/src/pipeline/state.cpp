@@ -91,6 +91,10 @@ CheckpointContent pipeline_content(const Pipeline& pipeline, const optim::Optimi
     if (pipeline.saves(name) && std::ranges::none_of(model, is_it)) model.push_back({name, tensor.detach()});
   }
   if (!optimizer) return content;
+  if (std::string_view(optimizer->type()) == "LBFGS") {
+    throw Error(ErrorCode::kUnsupported,
+                "LBFGS remembers a direction of all of a rank's parameters, which is not kept by names of the model");
+  }
   const bool is_spread = std::string_view(optimizer->type()) == "ZeroRedundancyOptimizer";
   const std::vector<std::string> names = names_of(pipeline, *optimizer);
   auto& remembered = content.own[kOptimizer];

@@ -4,7 +4,9 @@
 #include <set>
 
 #include "cpp/data/expect_error.h"
+#include "cpp/exported/archives.h"
 #include "cpp/exported/programs.h"
+#include "support/temporary_folder.h"
 
 namespace tandem::testing::exported_parts_test {
 namespace {
@@ -94,6 +96,63 @@ TEST(ExportedParts, OfProgramsThatHaveNone) {
   const auto parts = ExportedProgram::load(archive("mlp"))->parts(2);
   EXPECT_ERROR(parts.back()->forward({}), ErrorCode::kInvalidArgument, "takes 1 tensors of the part before it, not 0");
   EXPECT_ERROR(parts.front()->clone(), ErrorCode::kUnsupported, "is not copied");
+}
+
+// The last stage's loss trains what the program gives of its own, and so is that a parameter of the last part: on two ranks
+// each has a part of the gradient, which pipelines add.
+TEST(ExportedParts, TheLastHasWhatTheProgramGives) {
+  const TemporaryFolder folder;
+  rewrite_json(archive("mlp"), folder / "mlp.pt2", "models/model.json", [](nlohmann::json& model) {
+    nlohmann::json& module = model["graph_module"];
+    const nlohmann::json bias = {{"as_tensor", {{"name", "p_layers_0_bias"}}}};
+    module["graph"]["outputs"].push_back(bias);
+    module["signature"]["output_specs"].push_back({{"user_output", {{"arg", bias}}}});
+    nlohmann::json spec = nlohmann::json::parse(module["module_call_graph"][0]["signature"]["out_spec"].get<std::string>());
+    spec[1] = {{"type", "builtins.tuple"}, {"context", "null"}, {"children_spec", {spec[1], spec[1]}}};
+    module["module_call_graph"][0]["signature"]["out_spec"] = spec.dump();
+  });
+  const auto whole = ExportedProgram::load(folder / "mlp.pt2");
+  const auto loss_of = [](const at::Tensor& output, const at::Tensor& bias) {
+    return output.square().mean() + bias.square().sum();
+  };
+  const std::string name = "layers.0.bias";
+  const auto outputs = whole->forward(example("mlp"));
+  loss_of(outputs[0].toTensor(), outputs[1].toTensor()).backward();
+  const auto ranks = {ExportedProgram::load(folder / "mlp.pt2"), ExportedProgram::load(folder / "mlp.pt2")};
+  const auto first = (*ranks.begin())->parts(2), last = (*std::next(ranks.begin()))->parts(2);
+  EXPECT_TRUE(first[0]->get().named_parameters().contains(name));
+  EXPECT_FALSE(last[1]->get().named_parameters().contains(name));
+  ASSERT_TRUE(last.back()->get().named_parameters().contains(name));
+  Values values = example("mlp");
+  for (std::size_t i = 0; i + 1 < first.size(); ++i) values = first[i]->forward(values);
+  const at::Tensor crossing = values[0].toTensor(), leaf = crossing.detach().requires_grad_(true);
+  values = last.back()->forward({leaf});
+  loss_of(values[0].toTensor(), values[1].toTensor()).backward();
+  crossing.backward(leaf.grad());
+  const at::Tensor sum = first[0]->get().named_parameters()[name].grad() + last.back()->get().named_parameters()[name].grad();
+  EXPECT_TRUE(sum.allclose(whole->get().named_parameters()[name].grad(), 1e-9, 1e-12));
+}
+
+// Statistics that a norm changes as it trains are in one part, though its schema does not say that it changes them.
+TEST(ExportedParts, ANormThatIsCalledTwiceIsInOne) {
+  const TemporaryFolder folder;
+  rewrite_json(archive("cnn"), folder / "cnn.pt2", "models/model.json", [](nlohmann::json& model) {
+    nlohmann::json& graph = model["graph_module"]["graph"];
+    nlohmann::json& nodes = graph["nodes"];
+    nlohmann::json again = nodes[2];
+    again["inputs"][0]["arg"]["as_tensor"]["name"] = "batch_norm";
+    again["outputs"][0]["as_tensor"]["name"] = "again";
+    nodes[3]["inputs"][0]["arg"]["as_tensor"]["name"] = "again";
+    nodes.insert(nodes.begin() + 3, again);
+    graph["tensor_values"]["again"] = graph["tensor_values"]["batch_norm"];
+  });
+  for (const char* name : {"norm.running_mean", "norm.running_var"}) {
+    int parts = 0;
+    for (const auto& part : ExportedProgram::load(folder / "cnn.pt2")->parts(100)) {
+      parts += part->get().named_buffers().contains(name);
+    }
+    EXPECT_EQ(parts, 1) << name;
+  }
 }
 
 }  // namespace

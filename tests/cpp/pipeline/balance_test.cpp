@@ -62,6 +62,14 @@ TEST(BalanceStages, AsGoodAsTheBestOfAllCuts) {
   }
 }
 
+TEST(BalanceStages, InAnyUnit) {
+  EXPECT_THAT(balance_stages({1e308, 1e308, 1, 1}, 3), ElementsAre(0, 1, 2));
+  for (const double unit : {1e-320, 1e-200, 1.0, 1e200, 1e307}) {
+    EXPECT_THAT(balance_stages({3 * unit, 1 * unit, 1 * unit, 2 * unit, 1 * unit}, 3), ElementsAre(0, 1, 3)) << unit;
+  }
+  EXPECT_THAT(balance_stages({0, 0, 0}, 3), ElementsAre(0, 1, 2));
+}
+
 TEST(BalanceStages, RefusesWhatCannotBeCut) {
   EXPECT_THAT(balance_stages({5, 5, 1}, 3), ElementsAre(0, 1, 2));
   const auto said = [](const std::vector<double>& times, int stages) -> std::string {

@@ -81,14 +81,14 @@ TEST(SplitByTime, TakesTheFirstRanksMeasurement) {
 TEST(SplitByTime, TheLossCountsWithTheLastLayer) {
   const auto group = ProcessGroup::create(options_for(0, 1, "none"), hash_store());
   PipelineSplitOptions options;
-  options.repeats = 1;
+  options.repeats = 3;
   options.stages_per_rank = 2;
   options.targets = {torch::ones({2, 3}, torch::kDouble)};
   options.loss = [](const Tensors& outputs, const Tensors& targets) {
     std::this_thread::sleep_for(std::chrono::milliseconds(80));
     return (outputs[0] - targets[0]).square().mean();
   };
-  const auto layers = pipeline_layers(torch::nn::Sequential(Slow(0), Slow(30), Slow(0)));
+  const auto layers = pipeline_layers(torch::nn::Sequential(Slow(40), Slow(40), Slow(0)));
   EXPECT_THAT(where_to_split(*group, layers, {torch::ones({2, 3}, torch::kDouble)}, options), ElementsAre(0, 2));
 }
 
@@ -106,6 +106,44 @@ TEST(SplitByTime, AllRanksHearWhyNot) {
                      {x.narrow(1, 0, 3)}),
                 HasSubstr("rank 1 has 3 layers in 2 stages, rank 0 2 layers in 2"));
     EXPECT_THAT(said(torch::nn::Sequential(Slow(0)), {x}), HasSubstr("1 layers do not divide into 2 stages"));
+    group->barrier();
+  });
+}
+
+TEST(SplitByTime, LeavesInputsAsTheyWere) {
+  const at::Tensor x = torch::ones({2, 3}, torch::kDouble);
+  PipelineStage layer;
+  layer.forward = [](const Tensors& inputs) { return Tensors{inputs[0].mul_(2)}; };
+  measure_layers({layer}, {x});
+  EXPECT_TRUE(x.equal(torch::ones({2, 3}, torch::kDouble)));
+}
+
+// Faults of rank 1, which measures nothing.
+TEST(SplitByTime, AllRanksHearWhatOneCannotGive) {
+  const Store store = hash_store();
+  run_ranks(2, [&](int rank) {
+    const auto group = ProcessGroup::create(options_for(rank, 2), store);
+    const auto named = [](const std::string& first, const std::string& second) {
+      std::vector<PipelineStage> layers(2);
+      layers[0].parameters = {{first, torch::ones({3}, torch::kDouble)}};
+      layers[1].parameters = {{second, torch::ones({3}, torch::kDouble)}};
+      for (PipelineStage& layer : layers) layer.forward = [](const Tensors& inputs) { return inputs; };
+      return layers;
+    };
+    const auto said = [&](const std::vector<PipelineStage>& layers, const PipelineSplitOptions& options) {
+      return std::string(error_of([&] { split_by_time(*group, layers, {torch::ones({3})}, options); }).what());
+    };
+    EXPECT_THAT(said(named("a", rank == 0 ? "b" : "a"), {}), HasSubstr("rank 1: two layers have a tensor 'a' of their own"));
+    std::vector<PipelineStage> tied = named("a", "b");
+    if (rank == 1) tied[1].tied = {"b"};
+    EXPECT_THAT(said(tied, {}), HasSubstr("rank 1: a layer ties 'b'"));
+    PipelineSplitOptions options;
+    if (rank == 1) options.fault = std::make_shared<const Error>(ErrorCode::kInvalidArgument, "a tensor is closed");
+    EXPECT_THAT(said(named("a", "b"), options), HasSubstr("rank 1: a tensor is closed"));
+    PipelineSplitOptions apart;
+    const auto other = ProcessGroup::create(options_for(rank, 2), store);
+    if (rank == 1) apart.everyone = other;
+    EXPECT_THAT(said(named("a", "b"), apart), HasSubstr("gives the group of everyone"));
     group->barrier();
   });
 }

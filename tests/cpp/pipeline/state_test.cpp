@@ -127,7 +127,7 @@ void train_piped(const Cut& cut, const std::string& folder, bool loads, int begi
       const at::Tensor wanted = expected.at(name.substr(0, name.find('@')));
       EXPECT_LT((tensor - wanted).abs().max().item<double>(), 1e-10) << name << " of rank " << rank;
     }
-    checkpoints.save(end, pipeline_content(pipeline, model.optimizer.get()));
+    checkpoints.save(end, [&] { return pipeline_content(pipeline, model.optimizer.get()); });
     world->barrier();
   });
 }
@@ -169,6 +169,8 @@ TEST(PipelineState, SaysWhatDoesNotFit) {
   Pipeline pipeline(group, {stage_of(0, 1, false, &parameters)}, options);
   const auto optimizer = optimizer_of(parameters), other = optimizer_of({{"x", torch::ones({2}).requires_grad_(true)}});
   EXPECT_THAT(error_of([&] { pipeline_content(pipeline, other.get()); }).what(), HasSubstr("parameter 0 is of no stage"));
+  const auto lbfgs = optim::make_optimizer("LBFGS", optimizer->parameters(), {});
+  EXPECT_THAT(error_of([&] { pipeline_content(pipeline, lbfgs.get()); }).what(), HasSubstr("LBFGS remembers a direction"));
   CheckpointFolder checkpoints(folder / "run");
   const auto said = [&](const CheckpointContent& content) {
     checkpoints.save(1, content);

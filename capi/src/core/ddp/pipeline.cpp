@@ -233,9 +233,15 @@ tdm_error* tdm_pipeline_split_by_time(tdm_process_group* group, int64_t layer_co
     not_null(forward, "forward");
     const auto given = read_options<tdm_pipeline_split_options>(options, TDM_PIPELINE_SPLIT_OPTIONS_INIT,
                                                                 "tdm_pipeline_split_options");
-    const Tensors all = tensors_given(tensors, tensor_count, "tensors"),
-                  batch = tensors_given(inputs, input_count, "inputs"),
-                  wanted_batch = tensors_given(targets, target_count, "targets");
+    tandem::PipelineSplitOptions how;
+    Tensors all, batch;
+    try {
+      all = tensors_given(tensors, tensor_count, "tensors");
+      batch = tensors_given(inputs, input_count, "inputs");
+      how.targets = tensors_given(targets, target_count, "targets");
+    } catch (const tandem::Error& error) {  // of one rank alone, which all ranks are to hear of
+      how.fault = std::make_shared<const tandem::Error>(error);
+    }
     const std::size_t room = *not_null(stage_count, "stage_count");
     check_count(room, "first_layers");
     if (room != 0) not_null(first_layers, "first_layers");
@@ -245,11 +251,9 @@ tdm_error* tdm_pipeline_split_by_time(tdm_process_group* group, int64_t layer_co
                             std::to_string(kMostLayers));
     }
     const auto callback = std::make_shared<Callback>(user_data);
-    tandem::PipelineSplitOptions how;
     how.stages_per_rank = given.stages_per_rank;
     how.repeats = given.repeats;
     if (given.everyone) how.everyone = share_group(given.everyone);
-    how.targets = wanted_batch;
     if (loss) {
       how.loss = [loss, callback, layer_count](const Tensors& outputs, const Tensors& wanted) {
         const int last = static_cast<int>(layer_count) - 1;

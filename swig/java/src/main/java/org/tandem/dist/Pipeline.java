@@ -35,6 +35,23 @@ public final class Pipeline implements AutoCloseable {
     private boolean gradientAsBucketView;
     private String fault = "";
 
+    private Options copy() {
+      Options made = new Options();
+      made.schedule = schedule;
+      made.microBatches = microBatches;
+      made.stagesPerRank = stagesPerRank;
+      made.averageLosses = averageLosses;
+      made.loss = loss;
+      made.replicas = replicas;
+      made.everyone = everyone;
+      made.bucketCapMb = bucketCapMb;
+      made.broadcastBuffers = broadcastBuffers;
+      made.findUnusedParameters = findUnusedParameters;
+      made.gradientAsBucketView = gradientAsBucketView;
+      made.fault = fault;
+      return made;
+    }
+
     /** "gpipe", "1f1b" or "interleaved1f1b". */
     public Options schedule(String value) {
       schedule = value;
@@ -152,7 +169,8 @@ public final class Pipeline implements AutoCloseable {
     return mesh.names().contains(dimension) ? dimension : mesh.names().get(0);
   }
 
-  private static Options along(DeviceMesh mesh, String dimension, Options options) {
+  private static Options along(DeviceMesh mesh, String dimension, Options given) {
+    Options options = given.copy();
     if (mesh.names().size() > 2 || mesh.size() != mesh.world().size()) {
       throw new TandemInvalidArgumentException("Pipeline", "a pipeline takes a mesh of all ranks with one or two dimensions; give "
           + "the groups of others by replicas()");
