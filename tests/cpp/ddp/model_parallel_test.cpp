@@ -269,13 +269,20 @@ TEST_F(ModelParallel, RanksNumberTheirDevicesAsTheyLike) {
   });
 }
 
+struct LineImpl : torch::nn::Module {
+  explicit LineImpl(at::Device device) : weight(register_parameter("weight", torch::ones({2}, device))) {}
+  at::Tensor forward(const at::Tensor& x) { return x * weight; }
+  at::Tensor weight;
+};
+TORCH_MODULE(Line);
+
 TEST_F(ModelParallel, WhatOneRankCannotExchangeIsToldToAll) {
   run_groups(2, [&](ProcessGroup& group) {
     const std::shared_ptr<ProcessGroup> shared(&group, [](ProcessGroup*) {});
-    Net net(at::kCPU, group.rank() == 0 ? at::Device(at::kCPU) : at::Device(at::kMeta));
-    const Error error = error_of([&] { DistributedDataParallel<Net> ddp(net, shared); });
+    Line line(group.rank() == 0 ? at::kCPU : at::kMeta);
+    const Error error = error_of([&] { DistributedDataParallel<Line> ddp(line, shared); });
     EXPECT_EQ(error.code(), ErrorCode::kInvalidArgument);
-    EXPECT_THAT(error.what(), HasSubstr("on rank 1 parameter 'hidden.weight' is on meta, whose tensors"));
+    EXPECT_THAT(error.what(), HasSubstr("on rank 1 parameter 'weight' is on meta, whose tensors"));
   });
 }
 

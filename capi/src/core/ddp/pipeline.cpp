@@ -235,20 +235,22 @@ tdm_error* tdm_pipeline_split_by_time(tdm_process_group* group, int64_t layer_co
                                                                 "tdm_pipeline_split_options");
     tandem::PipelineSplitOptions how;
     Tensors all, batch;
+    std::size_t room = 0;
     try {
       all = tensors_given(tensors, tensor_count, "tensors");
       batch = tensors_given(inputs, input_count, "inputs");
       how.targets = tensors_given(targets, target_count, "targets");
+      room = *not_null(stage_count, "stage_count");
+      check_count(room, "first_layers");
+      if (room != 0) not_null(first_layers, "first_layers");
+      constexpr std::int64_t kMostLayers = 1 << 20;
+      if (layer_count < 0 || layer_count > kMostLayers) {
+        tandem::capi::invalid("argument 'layer_count' is " + std::to_string(layer_count) + "; give 0 to " +
+                              std::to_string(kMostLayers));
+      }
     } catch (const tandem::Error& error) {  // of one rank alone, which all ranks are to hear of
       how.fault = std::make_shared<const tandem::Error>(error);
-    }
-    const std::size_t room = *not_null(stage_count, "stage_count");
-    check_count(room, "first_layers");
-    if (room != 0) not_null(first_layers, "first_layers");
-    constexpr std::int64_t kMostLayers = 1 << 20;
-    if (layer_count < 0 || layer_count > kMostLayers) {
-      tandem::capi::invalid("argument 'layer_count' is " + std::to_string(layer_count) + "; give 0 to " +
-                            std::to_string(kMostLayers));
+      layer_count = 0;
     }
     const auto callback = std::make_shared<Callback>(user_data);
     how.stages_per_rank = given.stages_per_rank;
