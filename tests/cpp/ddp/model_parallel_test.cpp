@@ -7,6 +7,7 @@
 #include <set>
 
 #include "cpp/comm/threads.h"
+#include "ddp/verify.h"
 #include "support/fake_device/fake_device.h"
 #include "support/temporary_folder.h"
 #include "tandem/checkpoint.h"
@@ -269,20 +270,15 @@ TEST_F(ModelParallel, RanksNumberTheirDevicesAsTheyLike) {
   });
 }
 
-struct LineImpl : torch::nn::Module {
-  explicit LineImpl(at::Device device) : weight(register_parameter("weight", torch::ones({2}, device))) {}
-  at::Tensor forward(const at::Tensor& x) { return x * weight; }
-  at::Tensor weight;
-};
-TORCH_MODULE(Line);
-
+// Only a GPU is a device that some group does not exchange: tests/gpu has the whole of it.
 TEST_F(ModelParallel, WhatOneRankCannotExchangeIsToldToAll) {
-  run_groups(2, [&](ProcessGroup& group) {
-    const std::shared_ptr<ProcessGroup> shared(&group, [](ProcessGroup*) {});
-    Line line(group.rank() == 0 ? at::kCPU : at::kMeta);
-    const Error error = error_of([&] { DistributedDataParallel<Line> ddp(line, shared); });
+  run_groups(3, [&](ProcessGroup& group) {
+    const std::vector<std::string> labels = {"parameter 'weight'"};
+    const std::string complaint = group.rank() == 1 ? labels[0] + " is on cuda:1, whose tensors …" : "";
+    const Error error = error_of([&] { verify_same_on_all_ranks(group, {torch::ones({2})}, labels, complaint); });
     EXPECT_EQ(error.code(), ErrorCode::kInvalidArgument);
-    EXPECT_THAT(error.what(), HasSubstr("on rank 1 parameter 'weight' is on meta, whose tensors"));
+    EXPECT_THAT(error.what(), ::testing::StrEq("on rank 1 parameter 'weight' is on cuda:1, whose tensors …"));
+    verify_same_on_all_ranks(group, {torch::ones({2})}, labels, "");  // none was left behind
   });
 }
 
