@@ -3,7 +3,7 @@
 #include <ATen/ATen.h>
 
 #include "base/invalid.h"
-#include "ddp/same_kind.h"
+#include "nn/same_kind.h"
 #include "tandem/error.h"
 
 namespace tandem {

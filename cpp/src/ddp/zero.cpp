@@ -5,11 +5,10 @@
 #include <algorithm>
 #include <charconv>
 #include <cstring>
-#include <map>
 #include <numeric>
 #include <sstream>
 
-#include "ddp/same_kind.h"
+#include "nn/same_kind.h"
 #include "tandem/error.h"
 
 namespace tandem {

@@ -1,33 +1,17 @@
-#include <algorithm>
+#include <ATen/ATen.h>
+#include <ATen/core/grad_mode.h>
+
 #include <cmath>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "base/invalid.h"
+#include "nn/same_kind.h"
 #include "tandem/nn_utils.h"
 
 namespace tandem::nn::utils {
 namespace {
-
-struct Same {
-  at::Device device;
-  at::ScalarType dtype;
-  std::vector<at::Tensor> tensors;
-};
-
-// The foreach kernels of GPUs take tensors of one device and dtype.
-std::vector<Same> by_device_and_dtype(at::TensorList tensors) {
-  std::vector<Same> groups;
-  for (const at::Tensor& tensor : tensors) {
-    auto group = std::find_if(groups.begin(), groups.end(), [&](const Same& one) {
-      return one.device == tensor.device() && one.dtype == tensor.scalar_type();
-    });
-    if (group == groups.end()) group = groups.insert(groups.end(), {tensor.device(), tensor.scalar_type(), {}});
-    group->tensors.push_back(tensor);
-  }
-  return groups;
-}
 
 void need_dense(const at::Tensor& tensor, const char* what, std::size_t index) {
   if (!tensor.defined()) invalid(std::string(what) + " " + std::to_string(index) + " is undefined");
@@ -50,7 +34,7 @@ std::vector<at::Tensor> gradients(at::TensorList parameters) {
 
 void scale(at::TensorList gradients, double max_norm, const at::Tensor& total_norm) {
   const at::Tensor factor = (max_norm / (total_norm + 1e-6)).clamp_max(1.0);
-  for (Same& same : by_device_and_dtype(gradients)) at::_foreach_mul_(same.tensors, factor.to(same.device));
+  for (const auto& [kind, same] : by_kind(gradients)) at::_foreach_mul_(same, factor.to(kind.device));
 }
 
 }  // namespace
@@ -60,8 +44,9 @@ at::Tensor get_total_norm(at::TensorList tensors, double norm_type, bool error_i
   if (tensors.empty()) return at::zeros({});
   for (std::size_t i = 0; i < tensors.size(); ++i) need_dense(tensors[i], "tensor", i);
   std::vector<at::Tensor> norms;
-  for (const Same& same : by_device_and_dtype(tensors)) {
-    for (const at::Tensor& norm : at::_foreach_norm(same.tensors, norm_type)) {
+  // The foreach kernels of GPUs take tensors of one device and dtype.
+  for (const auto& [kind, same] : by_kind(tensors)) {
+    for (const at::Tensor& norm : at::_foreach_norm(same, norm_type)) {
       norms.push_back(norm.to(tensors.front().device()));
     }
   }
@@ -91,9 +76,9 @@ at::Tensor clip_grad_norm_(at::TensorList parameters, double max_norm, double no
 
 void clip_grad_value_(at::TensorList parameters, double clip_value) {
   const at::NoGradGuard no_grad;
-  for (Same& same : by_device_and_dtype(gradients(parameters))) {
-    at::_foreach_clamp_min_(same.tensors, -clip_value);
-    at::_foreach_clamp_max_(same.tensors, clip_value);
+  for (const auto& [kind, same] : by_kind(gradients(parameters))) {
+    at::_foreach_clamp_min_(same, -clip_value);
+    at::_foreach_clamp_max_(same, clip_value);
   }
 }
 
