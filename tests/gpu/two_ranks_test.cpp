@@ -1,32 +1,21 @@
-// Two ranks over NCCL that share one GPU, as processes. NCCL refuses two ranks of one host on one GPU; with a host
-// identity of its own each goes through sockets on loopback, as between hosts.
-#include <gmock/gmock.h>
+// Two ranks on one GPU exchange, compress, lose each other and part.
 #include <signal.h>
 
 #include <thread>
 
-#include "cpp/comm/job.h"
-#include "gpu/gpu.h"
+#include "gpu/two_ranks.h"
 #include "tandem/comm_hook.h"
 #include "tandem/ddp.h"
 #include "tandem/optim.h"
 
-namespace tandem::testing {
+namespace tandem::testing::two_ranks {
 namespace {
 
 using ::testing::AnyOf;
 using ::testing::HasSubstr;
 using std::chrono::milliseconds;
-using std::chrono::seconds;
 
 // --- what a rank does
-
-std::shared_ptr<ProcessGroup> group_on_gpu(const std::string& backend = "nccl") {
-  ProcessGroupOptions options = from_environment();
-  options.backend = backend;
-  options.device = kGpu;
-  return ProcessGroup::create(options);
-}
 
 at::Tensor full(std::int64_t size, double value) {
   return torch::full({size}, value, torch::dtype(torch::kFloat).device(kGpu));
@@ -197,37 +186,16 @@ int close_in_peace() {
   return 0;
 }
 
-int run_child(int argc, char** argv) {
-  const std::vector<std::string> arguments(argv + 2, argv + argc);
-  load_cuda();
-  if (arguments[0] == "collectives") return collectives();
-  if (arguments[0] == "hooks") return hooks(arguments[1]);
-  if (arguments[0] == "layers") return layers(arguments[1]);
-  if (arguments[0] == "close") return close_in_peace();
-  return lose(arguments[0]);
-}
+const AddRole kRoles[] = {
+    {"collectives", [](const auto&) { return collectives(); }},
+    {"hooks", [](const auto& arguments) { return hooks(arguments.at(0)); }},
+    {"layers", [](const auto& arguments) { return layers(arguments.at(0)); }},
+    {"close", [](const auto&) { return close_in_peace(); }},
+    {"kill", [](const auto&) { return lose("kill"); }},
+    {"abort", [](const auto&) { return lose("abort"); }},
+};
 
 // --- tests
-
-class TwoRanks : public Gpu {
- protected:
-  void start(const std::vector<std::string>& role, const std::string& timeout_ms = "60000") {
-    const Job job(Environment{{"TEST_TIMEOUT_MS", timeout_ms}, {"NCCL_SOCKET_IFNAME", "lo"}, {"LOCAL_RANK", "0"}});
-    std::vector<std::string> arguments = {"--role"};
-    arguments.insert(arguments.end(), role.begin(), role.end());
-    for (int rank = 0; rank < 2; ++rank) {
-      ranks_.push_back(job.start(arguments, rank, 2, {{"NCCL_HOSTID", "host-" + std::to_string(rank)}}));
-    }
-  }
-  void expect_both(const std::string& line) {
-    for (const auto& rank : ranks_) EXPECT_EQ(rank->line(seconds(120)), line);
-  }
-  void expect_end() {
-    for (const auto& rank : ranks_) EXPECT_EQ(rank->wait(), 0);
-  }
-
-  std::vector<std::unique_ptr<Child>> ranks_;
-};
 
 TEST_F(TwoRanks, ExchangeWhatTheyHave) {
   start({"collectives"});
@@ -301,10 +269,4 @@ TEST_F(TwoRanks, CloseInPeaceWhenTheyLike) {
 }
 
 }  // namespace
-}  // namespace tandem::testing
-
-int main(int argc, char** argv) {
-  if (argc > 2 && std::string(argv[1]) == "--role") return tandem::testing::run_child(argc, argv);
-  ::testing::InitGoogleMock(&argc, argv);
-  return RUN_ALL_TESTS();
-}
+}  // namespace tandem::testing::two_ranks

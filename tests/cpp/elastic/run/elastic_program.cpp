@@ -58,7 +58,7 @@ TORCH_MODULE(Net);
 std::map<std::string, std::string> settings;
 std::string folder;
 std::string member;
-at::Tensor weight;  // one parameter
+at::Tensor* weight = nullptr;  // one parameter; a tensor that outlives main() would outlive CUDA
 tandem::elastic::Context* now = nullptr;  // in this epoch of the membership
 
 std::string setting(const std::string& name, const std::string& otherwise) {
@@ -120,7 +120,7 @@ void harm(const std::string& where, tandem::elastic::Context& context) {
     if (what == "stop") raise(SIGSTOP);
     if (what == "corrupt") {  // as a bit that memory does not keep
       const torch::NoGradGuard no_grad;
-      weight[0][0] += 1e-9;
+      (*weight)[0][0] += 1e-9;
     }
     if (what == "deaf") {
       sigset_t all;
@@ -169,7 +169,7 @@ int train() {
   Net net;
   net->dropout->options.p(std::stod(setting("DROPOUT", "0")));
   net->to(device);
-  weight = net->first->weight;
+  weight = &net->first->weight;
   const auto made = tandem::optim::make_optimizer(setting("OPTIMIZER", "SGD"), net->parameters(),
                                                   {{"lr", 0.05}});
   const std::shared_ptr<tandem::optim::Optimizer> optimizer(made.get(), [](auto*) {});
