@@ -243,7 +243,7 @@ func TestModelParallelTrainsAsOneDevice(t *testing.T) {
 					t.Skip("needs a GPU")
 				}
 			} else {
-				variables = append(variables, "FAKE_DEVICE="+library)
+				variables = append(variables, "FAKE_DEVICE="+library, "TANDEM_DEVICE=cpu") // it is no second one beside CUDA
 			}
 			for _, size := range []int{1, 2} {
 				succeed(t, ranks(t, size, "model parallel", variables...))
@@ -253,5 +253,5 @@ func TestModelParallelTrainsAsOneDevice(t *testing.T) {
 }
 
 func TestModelParallelMistakesAreNamed(t *testing.T) {
-	succeed(t, ranks(t, 1, "model parallel mistakes", "FAKE_DEVICE="+fakeDevice(t)))
+	succeed(t, ranks(t, 1, "model parallel mistakes", "FAKE_DEVICE="+fakeDevice(t), "TANDEM_DEVICE=cpu"))
 }

@@ -12,6 +12,7 @@ WARMUP, STEPS = 20, 300
 
 class Model(train_step.Model):
     exchange = "none"
+    repeats = False
 
     def run(self, side, warmup, steps, extra=()):
         program = {"ours": [places.program("bench-ddp-step")], "python": [places.PYTHON, places.peer("ddp_step.py")]}[side]
