@@ -2,9 +2,11 @@
 #pragma once
 
 #include <torch/csrc/distributed/rpc/message.h>
+#include <torch/csrc/distributed/rpc/rpc_command_base.h>
 #include <torch/csrc/distributed/rpc/types.h>
 
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -17,12 +19,8 @@ namespace torch_rpc = torch::distributed::rpc;
 
 // Of `options`, or the session's. Errors: kInvalidArgument.
 std::chrono::milliseconds timeout_of(const Session& session, const CallOptions& options);
-// As LibTorch takes it.
-inline float seconds(std::chrono::milliseconds time) {
-  return static_cast<float>(time.count()) / 1000;
-}
-// What the operator of messages takes.
-Values operands(const std::string& function, Values arguments);
+// What the operator of messages takes. Errors: kInvalidArgument for what cannot be sent to that worker.
+Values operands(const Session& session, const Worker& to, const std::string& function, Values arguments);
 
 // One call from its start to its end: room, statistics and trace.
 class CallRecord {
@@ -51,5 +49,20 @@ class CallRecord {
   const Clock::time_point begun_ = Clock::now();
   bool ended_ = false;
 };
+
+// What came back.
+struct Answer {
+  torch_rpc::RpcCommandBase& command;
+  torch_rpc::MessageType type;
+  c10::intrusive_ptr<torch_rpc::JitFuture> of;  // has its memory
+};
+
+// Sends, and calls `decided` once, with an answer or with why there is none: the error of transport, or kTimeout. It does
+// not block, and what it throws is an error of transport that it gets then. `over` is called once LibTorch is done with the
+// message, before `decided` where that is in time. LibTorch's own timeouts would drop an answer that comes later, and the
+// references in it would stay with their owners: so these run here, and a late answer is read and dropped.
+void send(const std::shared_ptr<CallRecord>& record, c10::intrusive_ptr<torch_rpc::Message> message,
+          std::chrono::milliseconds timeout, std::function<void(const Answer*, const Error*)> decided,
+          std::function<void()> over = {});
 
 }  // namespace tandem::rpc
