@@ -194,7 +194,7 @@ TANDEM_API RRefCounts rref_counts();
 // Of the calls of this worker's to another one, remote() and to_here() among them.
 struct CallStatistics {
   std::int64_t calls = 0, failed = 0, outstanding = 0;
-  std::int64_t bytes_sent = 0, bytes_received = 0;  // of messages with their tensors, but for what to_here() fetches
+  std::int64_t bytes_sent = 0, bytes_received = 0;  // of messages with their tensors
   std::chrono::nanoseconds latency{0};              // of calls that succeeded, in all
 };
 // By worker. In a trace (tandem/trace.h) each call is one entry, with worker and function.

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "base/invalid.h"
+#include "metrics/reporter.h"
 #include "rpc/call_operator.h"
 #include "rpc/failure_value.h"
 #include "rpc/sendable.h"
@@ -232,11 +233,15 @@ CallRecord::~CallRecord() {
 }
 
 void CallRecord::add_sent(const torch_rpc::Message& message) {
-  session_->counter(to_.id).bytes_sent += bytes_of(message);
+  const std::int64_t bytes = bytes_of(message);
+  totals_.bytes_sent += bytes;
+  session_->counter(to_.id).bytes_sent += bytes;
 }
 
 void CallRecord::add_received(const torch_rpc::Message& message) {
-  session_->counter(to_.id).bytes_received += bytes_of(message);
+  const std::int64_t bytes = bytes_of(message);
+  totals_.bytes_received += bytes;
+  session_->counter(to_.id).bytes_received += bytes;
 }
 
 void CallRecord::end(bool succeeded) {
@@ -246,9 +251,13 @@ void CallRecord::end(bool succeeded) {
   --counter.outstanding;
   if (succeeded) {
     counter.latency_ns += std::chrono::duration_cast<std::chrono::nanoseconds>(now - begun_).count();
+    totals_.seconds = std::chrono::duration<double>(now - begun_).count();
   } else {
     ++counter.failed;
+    totals_.failed = 1;
   }
+  totals_.calls = 1;
+  metrics::Reporter::of_process().add_calls(totals_);
   session_->give_room();
   auto& trace = TraceRecorder::instance();
   if (!trace.on()) return;

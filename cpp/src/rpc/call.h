@@ -10,6 +10,7 @@
 #include <memory>
 #include <string>
 
+#include "metrics/page.h"
 #include "rpc/future.h"
 #include "rpc/session.h"
 
@@ -47,6 +48,7 @@ class CallRecord {
   const Worker to_;
   const std::string function_;
   const Clock::time_point begun_ = Clock::now();
+  metrics::CallTotals totals_;
   bool ended_ = false;
 };
 

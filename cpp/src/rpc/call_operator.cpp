@@ -2,16 +2,41 @@
 
 #include <torch/library.h>
 
+#include <chrono>
+
 #include "jit/errors.h"
 #include "rpc/failure_value.h"
 #include "rpc/functions.h"
+#include "trace/recorder.h"
 
 namespace tandem::rpc {
 namespace {
 
 constexpr const char* kName = "aten::_tandem_call";
 
+// In a trace, what this worker ran for others.
+class ServedSpan {
+ public:
+  explicit ServedSpan(const std::string& function) : function_(function) {}
+  ~ServedSpan() {
+    auto& trace = TraceRecorder::instance();
+    if (!trace.on()) return;
+    try {
+      trace.exchange("rpc served", function_, begun_, std::chrono::steady_clock::now(), "");
+    } catch (const std::exception&) {
+      // No memory for an entry.
+    }
+  }
+  ServedSpan(const ServedSpan&) = delete;
+  ServedSpan& operator=(const ServedSpan&) = delete;
+
+ private:
+  const std::string& function_;
+  const std::chrono::steady_clock::time_point begun_ = std::chrono::steady_clock::now();
+};
+
 at::IValue result_of(const std::string& function, Values arguments) {
+  const ServedSpan span(function);
   try {
     return Functions::instance().call(function, std::move(arguments));
   } catch (const Error& error) {

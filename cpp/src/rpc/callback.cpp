@@ -52,6 +52,9 @@ at::IValue value_of_call(const torch::jit::Operator& op, torch::jit::Stack stack
 at::IValue result_of_call(const torch::jit::Operator& op, torch::jit::Stack stack, const Callback::Streams& streams) {
   at::IValue value = value_of_call(op, std::move(stack), streams);
   try {
+    if (const std::int64_t context = current_context(); context != -1 && !has_context(context)) {
+      throw Error(ErrorCode::kAborted, "the context of distributed autograd is over in which it was called");
+    }
     const auto& devices = torch_rpc::RpcAgent::getCurrentRpcAgent()->getDevices();
     check_sendable(value, "the result", [&](at::Device device) { return std::ranges::find(devices, device) != devices.end(); });
   } catch (const Error& error) {

@@ -53,9 +53,9 @@ void check(const Options& options) {
   if (options.num_worker_threads < 1 || options.num_worker_threads > 1024) {
     invalid("Options::num_worker_threads is " + std::to_string(options.num_worker_threads) + "; it must be 1 to 1024");
   }
-  if (options.most_worker_threads <= options.num_worker_threads || options.most_worker_threads > 32768) {
+  if (options.most_worker_threads < options.num_worker_threads || options.most_worker_threads > 32768) {
     invalid("Options::most_worker_threads is " + std::to_string(options.most_worker_threads) +
-            "; it must be more than num_worker_threads (" + std::to_string(options.num_worker_threads) + ") and at most 32768");
+            "; it must be num_worker_threads (" + std::to_string(options.num_worker_threads) + ") or more, and at most 32768");
   }
   if (options.most_outstanding < 1) {
     invalid("Options::most_outstanding is " + std::to_string(options.most_outstanding) + "; it must be 1 or more");

@@ -132,8 +132,12 @@ RRef remote(const std::string& to, const std::string& function, Values arguments
   const Worker target = session->find(to);
   const auto timeout = timeout_of(*session, options);
   if (options.retries != 0) invalid(function + ": remote() takes no retries, for the value would be made twice");
-  // Before there is a reference that would have to be taken back.
-  Values given = operands(*session, target, function, std::move(arguments));
+  Values given;
+  try {  // before there is a reference that would have to be taken back
+    given = operands(*session, target, function, std::move(arguments));
+  } catch (const Error& error) {
+    throw on_worker(error, function, to);
+  }
   const auto record = std::make_shared<CallRecord>(session, target, function, CallRecord::Clock::now() + timeout);
   auto state = std::make_shared<RRefState>();
   state->function = function;
