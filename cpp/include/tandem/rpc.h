@@ -23,6 +23,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tandem/error.h"
@@ -46,11 +47,18 @@ struct Options {
   int world_size = -1;                     // -1: the environment's WORLD_SIZE
   std::chrono::milliseconds timeout{300000};     // of meeting the other workers
   std::chrono::milliseconds rpc_timeout{60000};  // of a call that names none
-  int num_worker_threads = 16;             // run what others call; a call that waits for another call takes one
+  int num_worker_threads = 16;             // functions that others called run at a time, beside those that wait for calls
   std::int64_t most_outstanding = 16384;   // calls of this worker under way at a time; later ones wait for room
   // Where this worker listens: a numeric address of this machine, or the name of a network interface. "": the
-  // environment's TP_SOCKET_IFNAME, else loopback, which only workers of one host can share.
+  // environment's TP_SOCKET_IFNAME, else loopback, which only workers of one host can share. Never all addresses at once.
   std::string address = "";
+  // Threads for functions that others called, at a time, those whose functions wait for calls of their own among them. A
+  // call that finds none is run later, or times out.
+  int most_worker_threads = 1024;
+  // By the name of another worker: GPUs of this machine, and which of its GPUs tensors of calls to it arrive on, one to
+  // one. Results come back the same way. Tensors on devices that are not mapped cannot be sent. All workers that have
+  // part in one load CUDA first (tandem/runtime.h). Source: TensorPipeRpcBackendOptions.set_device_map.
+  std::map<std::string, std::vector<std::pair<at::Device, at::Device>>> device_maps = {};
 };
 
 // Joins the job's workers under a name of its own: letters, digits, '-', '_' and ':', at most 128 of them. Blocks until
@@ -118,8 +126,7 @@ class TANDEM_API Future {
   // Why it failed; nothing while it is under way and after success.
   std::optional<Error> error() const;
   // Calls `function` with this future once it is done, on a thread of the session or, where it is done, at once; gives a
-  // future of what that returns. It must not block: what waits for calls there may wait for its own thread. What it throws
-  // is the new future's error, an exception that is no Error as kCallback.
+  // future of what that returns. What it throws is the new future's error, an exception that is no Error as kCallback.
   Future then(std::function<at::IValue(const Future&)> function) const;
 
  private:
@@ -131,8 +138,9 @@ class TANDEM_API Future {
 //   schema, keyword-only ones too; without an overload the first that they fit. Several results are a tuple.
 // - what the worker has registered.
 // Values are tensors, numbers, strings (of any bytes), lists, tuples, dicts, none, and references (RRef::value()), at any
-// depth. Tensors come as copies on the CPU, with gradients only inside of a distributed autograd context.
-// Errors: kNotFound (no such worker or function), kTimeout, kPeerLost (the worker is gone), kAborted (shut down), and
+// depth up to 100. Tensors are strided, sparse COO or CSR, and come as copies on the CPU, or where Options::device_maps has
+// their device; with gradients only inside of a distributed autograd context.
+// Errors: kInvalidArgument for values that cannot be sent, kNotFound (no such worker or function), kTimeout, kPeerLost (the worker is gone), kAborted (shut down), and
 // what the function failed with there, all naming the worker.
 TANDEM_API at::IValue rpc_sync(const std::string& to, const std::string& function, Values arguments = {},
                                const CallOptions& options = {});
@@ -186,7 +194,7 @@ TANDEM_API RRefCounts rref_counts();
 // Of the calls of this worker's to another one, remote() and to_here() among them.
 struct CallStatistics {
   std::int64_t calls = 0, failed = 0, outstanding = 0;
-  std::int64_t bytes_sent = 0, bytes_received = 0;  // of messages with their tensors, but for what to_here() fetches
+  std::int64_t bytes_sent = 0, bytes_received = 0;  // of messages with their tensors
   std::chrono::nanoseconds latency{0};              // of calls that succeeded, in all
 };
 // By worker. In a trace (tandem/trace.h) each call is one entry, with worker and function.

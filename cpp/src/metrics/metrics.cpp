@@ -128,6 +128,20 @@ void Reporter::add_wait(std::int64_t nanoseconds) {
   if (connect()) page_->write(measured_);
 }
 
+// Likewise: who serves others has no steps.
+void Reporter::add_calls(const CallTotals& ended) {
+  if (!on_) return;
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (!measured_.calls) measured_.calls.emplace();
+  CallTotals& calls = *measured_.calls;
+  calls.calls = sum_of(calls.calls, ended.calls);
+  calls.failed = sum_of(calls.failed, ended.failed);
+  calls.bytes_sent = sum_of(calls.bytes_sent, ended.bytes_sent);
+  calls.bytes_received = sum_of(calls.bytes_received, ended.bytes_received);
+  calls.seconds += ended.seconds;
+  if (connect()) page_->write(measured_);
+}
+
 }  // namespace metrics
 
 void report_metrics(const StepMetrics& metrics) {

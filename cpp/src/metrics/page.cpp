@@ -13,10 +13,12 @@ namespace tandem::metrics {
 namespace {
 
 constexpr std::size_t kPageBytes = 4096;
-constexpr std::uint64_t kMagic = 0x314d544d44540a1aull;  // and the release of what follows
+constexpr std::uint64_t kMagic = 0x324d544d44540a1aull;  // and the release of what follows
 constexpr int kReadTries = 100;
-enum Word { kStep, kEpoch, kSamples, kHas, kLoss, kWait, kReportedAt, kWords };
-constexpr std::uint64_t kHasLoss = 1, kHasWait = 2;
+enum Word {
+  kStep, kEpoch, kSamples, kHas, kLoss, kWait, kReportedAt, kCalls, kFailedCalls, kSentBytes, kReceivedBytes, kCallSeconds, kWords
+};
+constexpr std::uint64_t kHasLoss = 1, kHasWait = 2, kHasCalls = 4;
 constexpr int kSeals = F_SEAL_SHRINK | F_SEAL_GROW;
 
 std::uint64_t bits(double value) { return std::bit_cast<std::uint64_t>(value); }
@@ -75,14 +77,21 @@ Page& Page::operator=(Page&& other) noexcept {
 void Page::write(const Measured& measured) {
   const std::uint64_t turn = content_->turn.load(std::memory_order_relaxed);
   content_->turn.store(turn | 1, std::memory_order_relaxed);
-  const std::uint64_t has = (measured.loss ? kHasLoss : 0) | (measured.wait_seconds ? kHasWait : 0);
+  const std::uint64_t has = (measured.loss ? kHasLoss : 0) | (measured.wait_seconds ? kHasWait : 0) |
+                            (measured.calls ? kHasCalls : 0);
+  const CallTotals calls = measured.calls.value_or(CallTotals());
   const std::uint64_t words[kWords] = {static_cast<std::uint64_t>(measured.step),
                                        static_cast<std::uint64_t>(measured.epoch),
                                        static_cast<std::uint64_t>(measured.samples),
                                        has,
                                        bits(measured.loss.value_or(0)),
                                        bits(measured.wait_seconds.value_or(0)),
-                                       static_cast<std::uint64_t>(measured.reported_at)};
+                                       static_cast<std::uint64_t>(measured.reported_at),
+                                       static_cast<std::uint64_t>(calls.calls),
+                                       static_cast<std::uint64_t>(calls.failed),
+                                       static_cast<std::uint64_t>(calls.bytes_sent),
+                                       static_cast<std::uint64_t>(calls.bytes_received),
+                                       bits(calls.seconds)};
   for (int i = 0; i < kWords; ++i) content_->words[i].store(words[i], std::memory_order_release);
   content_->turn.store((turn | 1) + 1, std::memory_order_release);
 }
@@ -101,6 +110,11 @@ std::optional<Measured> Page::read() const {
     if (words[kHas] & kHasLoss) read.loss = std::bit_cast<double>(words[kLoss]);
     if (words[kHas] & kHasWait) read.wait_seconds = std::bit_cast<double>(words[kWait]);
     read.reported_at = static_cast<std::int64_t>(words[kReportedAt]);
+    if (words[kHas] & kHasCalls) {
+      read.calls = CallTotals{static_cast<std::int64_t>(words[kCalls]), static_cast<std::int64_t>(words[kFailedCalls]),
+                              static_cast<std::int64_t>(words[kSentBytes]), static_cast<std::int64_t>(words[kReceivedBytes]),
+                              std::bit_cast<double>(words[kCallSeconds])};
+    }
     return read;
   }
   return std::nullopt;

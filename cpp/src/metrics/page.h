@@ -13,6 +13,13 @@ namespace tandem::metrics {
 // The environment's variable for workers: the path of the socket at which their agent takes pages.
 inline constexpr const char* kMetricsVariable = "TANDEM_METRICS";
 
+// Calls of this process to others, that have ended (tandem/rpc.h).
+struct CallTotals {
+  std::int64_t calls = 0, failed = 0, bytes_sent = 0, bytes_received = 0;
+  double seconds = 0;  // of those that succeeded, in all
+  bool operator==(const CallTotals&) const = default;
+};
+
 // What a process has measured so far.
 struct Measured {
   std::int64_t step = -1;     // completed; -1: not said
@@ -20,6 +27,7 @@ struct Measured {
   std::int64_t samples = -1;  // trained by this process; -1: not said
   std::optional<double> loss;
   std::optional<double> wait_seconds;  // for other ranks
+  std::optional<CallTotals> calls;
   std::int64_t reported_at = 0;        // ns of the system's monotonic clock; 0: never
 };
 

@@ -20,6 +20,8 @@ class Reporter {
   // Of trainings that count their steps: report() does not.
   void step(std::int64_t completed);
   void add_wait(std::int64_t nanoseconds);
+  // Of calls that have ended since the one before.
+  void add_calls(const CallTotals& ended);
   // Whether there is somebody to tell.
   bool is_on() const { return on_; }
 

@@ -2,17 +2,21 @@
 
 #include <torch/csrc/distributed/autograd/context/container.h>
 #include <torch/csrc/distributed/autograd/engine/dist_engine.h>
-#include <torch/csrc/distributed/rpc/request_callback_no_python.h>
 #include <torch/csrc/distributed/rpc/rref_context.h>
-#include <torch/csrc/distributed/rpc/script_remote_call.h>
 #include <torch/csrc/jit/frontend/script_type_parser.h>
 
 #include <algorithm>
 #include <cstdlib>
 #include <exception>
 #include <mutex>
+#include <type_traits>
+#include <utility>
 
 #include "base/own_thread.h"
+#include "rpc/callback.h"
+#include "rpc/expose.h"
+#include "rpc/failure_value.h"
+#include "rpc/sendable.h"
 
 namespace tandem::rpc {
 namespace {
@@ -20,6 +24,8 @@ namespace {
 namespace torch_rpc = torch::distributed::rpc;
 
 constexpr const char* kTransport = "tandem_uv";
+// LibTorch's threads beside those that may run functions: they take calls and bring answers.
+constexpr int kSpareThreads = 2;
 
 // What the next agent's TCP transport listens on. LibTorch itself takes an address once a process, from the environment
 // or the host's name, which is one that others reach.
@@ -49,23 +55,71 @@ std::vector<std::string> only(const std::vector<std::string>& wanted, const std:
   return both;
 }
 
-// LibTorch's, but for two of its steps.
-class Callback final : public torch_rpc::RequestCallbackNoPython {
-  using Future = c10::intrusive_ptr<torch_rpc::JitFuture>;
+// LibTorch's, but a tensor that it cannot write is an error of the answer that has it, and not the process's end.
+class CheckedAgent final : public torch_rpc::TensorPipeAgent {
+ public:
+  using TensorPipeAgent::TensorPipeAgent;
 
-  // LibTorch's gives the reference the type of the value that was made, which users of it did not know, and refuses those
-  // that have another.
-  Future processScriptRemoteCall(torch_rpc::RpcCommandBase& rpc, const std::vector<c10::Stream>&) const override {
-    auto& call = static_cast<torch_rpc::ScriptRemoteCall&>(rpc);
-    TORCH_CHECK(call.hasOp(), "a remote call without an operator");
-    auto& stack = call.stackRef();
-    call.op()->getOperation()(stack);
-    TORCH_CHECK(stack.size() == 1, "the operator of a remote call gives one value");
-    return assignOwnerRRef(call.retRRefId(), call.retForkId(), asFuture(std::move(stack.front()), c10::AnyType::get()));
+ protected:
+  void pipeWrite(const std::shared_ptr<tensorpipe::Pipe>& pipe, const c10::intrusive_ptr<torch_rpc::Message>& message,
+                 std::vector<c10::Device>&& devices, std::vector<c10::Stream> streams,
+                 std::function<void(const tensorpipe::Error&)> done) noexcept override {
+    c10::intrusive_ptr<torch_rpc::Message> written = message;
+    if (message->isResponse()) {
+      for (const at::Tensor& tensor : message->tensors()) {
+        const std::string reason = why_not_sendable(tensor);
+        if (reason.empty()) continue;
+        const Error error(ErrorCode::kInvalidArgument, "the value " + reason);
+        written = torch_rpc::createExceptionResponse(failure_text(error), message->id());
+        devices.clear();
+        break;
+      }
+    }
+    TensorPipeAgent::pipeWrite(pipe, written, std::move(devices), std::move(streams), std::move(done));
   }
-  // LibTorch's reads from a null reference whenever a deleted one is not the value's last.
-  void handleRRefDelete(c10::intrusive_ptr<torch_rpc::RRef>&) const override {}
 };
+
+// LibTorch's destroyInstance() reads and clears what its threads, and the program's, may be changing.
+struct OwnersTag {
+  friend auto& member_of(torch_rpc::RRefContext& context, OwnersTag);
+};
+struct ForksTag {
+  friend auto& member_of(torch_rpc::RRefContext& context, ForksTag);
+};
+struct MutexTag {
+  friend auto& member_of(torch_rpc::RRefContext& context, MutexTag);
+};
+struct DestroyedTag {
+  friend auto& member_of(torch_rpc::RRefContext& context, DestroyedTag);
+};
+struct DestroyedMutexTag {
+  friend auto& member_of(torch_rpc::RRefContext& context, DestroyedMutexTag);
+};
+template struct Expose<torch_rpc::RRefContext, OwnersTag, &torch_rpc::RRefContext::owners_>;
+template struct Expose<torch_rpc::RRefContext, ForksTag, &torch_rpc::RRefContext::forks_>;
+template struct Expose<torch_rpc::RRefContext, MutexTag, &torch_rpc::RRefContext::mutex_>;
+template struct Expose<torch_rpc::RRefContext, DestroyedTag, &torch_rpc::RRefContext::destroyed_>;
+template struct Expose<torch_rpc::RRefContext, DestroyedMutexTag, &torch_rpc::RRefContext::destroyedMutex_>;
+
+struct ShuttingDownTag {
+  friend auto& member_of(torch_rpc::TensorPipeAgent& agent, ShuttingDownTag);
+};
+template struct Expose<torch_rpc::TensorPipeAgent, ShuttingDownTag, &torch_rpc::TensorPipeAgent::shuttingDown_>;
+
+// Deletions tell nobody any more.
+void stop_references() {
+  auto& context = torch_rpc::RRefContext::getInstance();
+  const std::lock_guard<std::mutex> lock(member_of(context, DestroyedMutexTag{}));
+  member_of(context, DestroyedTag{}) = true;
+}
+
+void drop_values() {
+  auto& context = torch_rpc::RRefContext::getInstance();
+  std::remove_reference_t<decltype(member_of(context, OwnersTag{}))> owners;  // without the lock
+  const std::lock_guard<std::mutex> lock(member_of(context, MutexTag{}));
+  owners.swap(member_of(context, OwnersTag{}));
+  member_of(context, ForksTag{}).clear();
+}
 
 c10::StrongTypePtr resolve_type(const c10::QualifiedName& name) {
   return c10::StrongTypePtr(nullptr, torch::jit::ScriptTypeParser().parseType(name.qualifiedName()));
@@ -87,19 +141,21 @@ void without_signals(const std::function<void()>& body) {
 }  // namespace
 
 Agent::Agent(const AgentOptions& options, GatheredStore::AllGather all_gather)
-    : options_(options), store_(c10::make_intrusive<AgentStore>(std::move(all_gather), options.world_size)) {
+    : options_(options),
+      store_(c10::make_intrusive<AgentStore>(std::move(all_gather), options.world_size)),
+      pool_(options.threads, options.most_threads - options.threads) {
   without_signals([this] {
     register_transport();
     next_address() = options_.address;
+    std::vector<std::string> channels{"cma", "basic"};
+    if (!options_.devices.own.empty()) channels = {"cma", "basic", "cuda_ipc", "cuda_gdr", "cuda_xth", "cuda_basic"};
     torch_rpc::TensorPipeRpcBackendOptions native(
-        options_.threads, only({"shm", kTransport}, torch_rpc::TensorPipeTransportRegistry()->Keys()),
-        only({"cma", "basic"}, torch_rpc::TensorPipeChannelRegistry()->Keys()),
-        static_cast<float>(options_.rpc_timeout.count()) / 1000, "");
-    native_ = std::make_shared<Native>(store_, options_.name, static_cast<torch_rpc::worker_id_t>(options_.rank),
-                                       options_.world_size, std::move(native),
-                                       std::unordered_map<std::string, torch_rpc::DeviceMap>(),
-                                       std::vector<c10::Device>(),
-                                       std::make_unique<Callback>());
+        options_.threads + kSpareThreads, only({"shm", kTransport}, torch_rpc::TensorPipeTransportRegistry()->Keys()),
+        only(channels, torch_rpc::TensorPipeChannelRegistry()->Keys()),
+        static_cast<float>(options_.rpc_timeout.count()) / 1000, "", options_.devices.there, options_.devices.own);
+    native_ = std::make_shared<CheckedAgent>(store_, options_.name, static_cast<torch_rpc::worker_id_t>(options_.rank),
+                                             options_.world_size, std::move(native), options_.devices.back,
+                                             options_.devices.own, std::make_unique<Callback>(pool_));
     native_->setTypeResolver(std::make_shared<torch_rpc::TypeResolver>(resolve_type));
     torch::distributed::autograd::DistAutogradContainer::init(options_.rank);
     torch_rpc::RpcAgent::setCurrentRpcAgent(native_);
@@ -111,14 +167,19 @@ Agent::Agent(const AgentOptions& options, GatheredStore::AllGather all_gather)
 }
 
 std::int64_t Agent::active_calls() {
-  const auto metrics = native_->getMetrics();
-  const auto found = metrics.find("agent.client_active_calls");
-  return found == metrics.end() ? 0 : std::atoll(found->second.c_str());
+  return static_cast<std::int64_t>(native_->numPendingResponses());
+}
+
+// LibTorch's join() does that too, but waits for answers that may never come.
+void Agent::expect_end() {
+  member_of(*native_, ShuttingDownTag{}) = true;
 }
 
 void Agent::end() {
-  torch_rpc::RRefContext::destroyInstance(/*ignoreRRefLeak=*/true);
+  stop_references();
   native_->shutdown();
+  pool_.close();
+  drop_values();
 }
 
 }  // namespace tandem::rpc

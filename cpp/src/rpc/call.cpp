@@ -1,15 +1,23 @@
 #include "rpc/call.h"
 
+#include <c10/core/StreamGuard.h>
+#include <c10/core/impl/VirtualGuardImpl.h>
 #include <torch/csrc/distributed/autograd/context/container.h>
 #include <torch/csrc/distributed/autograd/utils.h>
 #include <torch/csrc/distributed/rpc/script_call.h>
+#include <torch/csrc/distributed/rpc/script_resp.h>
 #include <torch/csrc/distributed/rpc/utils.h>
 
+#include <atomic>
+#include <optional>
 #include <utility>
 
 #include "base/invalid.h"
+#include "metrics/reporter.h"
 #include "rpc/call_operator.h"
 #include "rpc/failure_value.h"
+#include "rpc/sendable.h"
+#include "rpc/used_graph.h"
 #include "trace/json.h"
 #include "trace/recorder.h"
 
@@ -24,6 +32,7 @@ struct Attempts {
   std::shared_ptr<CallRecord> record;
   std::shared_ptr<FutureState> state;
   Values arguments;  // for the next one
+  std::vector<c10::Stream> streams;
   milliseconds timeout;
   int left = 0;  // after the one under way
 };
@@ -41,49 +50,153 @@ void fail(const Attempts& call, const Error& error) {
   call.state->fail(on_worker(error, call.record->function(), call.record->to().name));
 }
 
-void try_again(const std::shared_ptr<Attempts>& call);
+// Where LibTorch reads an answer it makes it a part of its context, also of one that is over: nobody would release that.
+std::unique_ptr<torch_rpc::RpcCommandBase> read_answer(const torch_rpc::Message& message, torch_rpc::MessageType& type,
+                                                       bool is_late) {
+  type = message.type();
+  if (type != torch_rpc::MessageType::FORWARD_AUTOGRAD_RESP) return torch_rpc::deserializeResponse(message, type);
+  auto wrapped = torch_autograd::RpcWithAutograd::fromMessage(message);
+  const auto& metadata = wrapped->autogradMetadata();
+  if (!is_late && has_context(metadata.autogradContextId)) {
+    torch_rpc::DeviceMap back;
+    for (const auto& [from, to] : wrapped->deviceMap()) back.emplace(to, from);
+    torch_autograd::addRecvRpcBackward(metadata, wrapped->tensors(), wrapped->fromWorkerId(), back);
+  }
+  type = wrapped->wrappedMessageType();
+  return std::move(*wrapped).moveWrappedRpc();
+}
 
-void take_answer(const std::shared_ptr<Attempts>& call, torch_rpc::JitFuture& answer) {
+// A message that is to be answered.
+struct Sent {
+  std::shared_ptr<CallRecord> record;
+  std::function<void(const Answer*, const Error*)> decided;
+  std::function<void()> over;
+  std::atomic<bool> is_decided{false};
+  CallTimer::Entry deadline;
+
+  void decide(const Error& error) { std::exchange(decided, nullptr)(nullptr, &error); }
+};
+
+void time_out(Sent& sent) {
+  if (sent.is_decided.exchange(true)) return;
+  sent.record->session().add_late(1);
+  sent.decide(no_answer());
+}
+
+void take_answer(Sent& sent, torch_rpc::JitFuture& done) {
+  Session& session = sent.record->session();
+  session.timer().remove(sent.deadline);
+  const bool is_late = sent.is_decided.exchange(true);
   try {
-    if (answer.hasError()) {
-      const Error error = transport_failure(answer, call->record->session().has_left());
-      if (error.code() == ErrorCode::kTimeout && call->left > 0) {
-        --call->left;
-        return try_again(call);
-      }
-      return fail(*call, error);
+    std::unique_ptr<torch_rpc::RpcCommandBase> command;
+    std::optional<Error> error;
+    torch_rpc::MessageType type{};
+    if (done.hasError()) {
+      error = transport_failure(done, session.has_left());
+    } else {
+      const auto message = done.constValue().toCustomClass<torch_rpc::Message>();
+      if (!is_late) sent.record->add_received(*message);
+      command = read_answer(*message, type, is_late);
     }
-    const auto message = answer.constValue().toCustomClass<torch_rpc::Message>();
-    call->record->add_received(*message);
-    at::IValue value = torch_rpc::deserializeRespToIValue(*message);
-    if (const auto failure = failure_in(value)) return fail(*call, *failure);
-    call->record->end(true);
-    call->state->succeed(std::move(value));
+    if (sent.over) std::exchange(sent.over, nullptr)();
+    if (is_late) {
+      command.reset();
+      session.add_late(-1);
+    } else if (error) {
+      sent.decide(*error);
+    } else {
+      const Answer answer{*command, type, c10::intrusive_ptr<torch_rpc::JitFuture>::reclaim_copy(&done)};
+      const auto decided = std::exchange(sent.decided, nullptr);
+      try {
+        decided(&answer, nullptr);
+      } catch (const std::exception& other) {
+        const Error failure = transport_failure(other, false);
+        decided(nullptr, &failure);
+      }
+    }
   } catch (const std::exception& other) {
-    fail(*call, transport_failure(other, false));
+    if (sent.over) std::exchange(sent.over, nullptr)();
+    if (is_late) {
+      session.add_late(-1);
+    } else if (sent.decided) {
+      sent.decide(transport_failure(other, false));
+    }
   }
 }
 
-void try_again(const std::shared_ptr<Attempts>& call) {
+void try_once(const std::shared_ptr<Attempts>& call);
+
+void take_value(const std::shared_ptr<Attempts>& call, const Answer* answer, const Error* error) {
+  if (error) {
+    if (error->code() == ErrorCode::kTimeout && call->left > 0) {
+      --call->left;
+      return try_once(call);
+    }
+    return fail(*call, *error);
+  }
+  TORCH_CHECK(answer->type == torch_rpc::MessageType::SCRIPT_RET, "the answer to a call is none");
+  at::IValue value = static_cast<torch_rpc::ScriptResp&>(answer->command).value();
+  if (const auto failure = failure_in(value)) return fail(*call, *failure);
+  call->record->end(true);
+  call->state->succeed(std::move(value), answer->of);
+}
+
+void try_once(const std::shared_ptr<Attempts>& call) {
   Session& session = call->record->session();
   Values arguments = call->left > 0 ? call->arguments : std::move(call->arguments);
-  const Worker& to = call->record->to();
   try {
-    auto message = torch_rpc::ScriptCall(call_operator_of_messages(),
-                                         operands(call->record->function(), std::move(arguments)))
+    const c10::MultiStreamGuard streams(call->streams);  // of the first try's thread
+    auto message = torch_rpc::ScriptCall(call_operator_of_messages(), operands(session, call->record->to(),
+                                                                               call->record->function(), std::move(arguments)))
                        .toMessage();
-    call->record->add_sent(*message);
-    auto& agent = session.agent().native();
-    const auto answer = torch_autograd::sendMessageWithAutograd(
-        agent, agent.getWorkerInfo(static_cast<torch_rpc::worker_id_t>(to.id)), std::move(message),
-        /*forceGradRecording=*/true, seconds(call->timeout), /*forceDisableProfiling=*/true);
-    answer->addCallback([call](torch_rpc::JitFuture& done) { take_answer(call, done); });
+    send(call->record, std::move(message), call->timeout,
+         [call](const Answer* answer, const Error* error) { take_value(call, answer, error); });
+  } catch (const Error& error) {
+    fail(*call, error);
   } catch (const std::exception& other) {
     fail(*call, transport_failure(other, session.has_left()));
   }
 }
 
+// In which the arguments were computed: a second try is made on another thread.
+std::vector<c10::Stream> current_streams(Session& session) {
+  std::vector<c10::Stream> streams;
+  for (const c10::Device& device : session.agent().native().getDevices()) {
+    streams.push_back(c10::impl::VirtualGuardImpl(device.type()).getStream(device));
+  }
+  return streams;
+}
+
 }  // namespace
+
+void send(const std::shared_ptr<CallRecord>& record, c10::intrusive_ptr<torch_rpc::Message> message, milliseconds timeout,
+          std::function<void(const Answer*, const Error*)> decided, std::function<void()> over) {
+  Session& session = record->session();
+  record->add_sent(*message);
+  const auto sent = std::make_shared<Sent>();
+  sent->record = record;
+  sent->decided = std::move(decided);
+  sent->over = std::move(over);
+  sent->deadline = session.timer().add(CallTimer::Clock::now() + timeout, [sent] { time_out(*sent); });
+  c10::intrusive_ptr<torch_rpc::JitFuture> answer;
+  try {
+    auto& agent = session.agent().native();
+    constexpr float kNoTimeout = 0;
+    answer = torch_autograd::sendMessageWithAutograd(
+        agent, agent.getWorkerInfo(static_cast<torch_rpc::worker_id_t>(record->to().id)), std::move(message),
+        /*forceGradRecording=*/true, kNoTimeout, /*forceDisableProfiling=*/true);
+  } catch (const std::exception& other) {
+    session.timer().remove(sent->deadline);
+    if (sent->over) std::exchange(sent->over, nullptr)();
+    if (!sent->is_decided.exchange(true)) {
+      sent->decide(transport_failure(other, session.has_left()));
+    } else {
+      session.add_late(-1);
+    }
+    return;
+  }
+  answer->addCallback([sent](torch_rpc::JitFuture& done) { take_answer(*sent, done); });
+}
 
 milliseconds timeout_of(const Session& session, const CallOptions& options) {
   constexpr milliseconds kLongest = std::chrono::hours(24 * 24);
@@ -93,7 +206,13 @@ milliseconds timeout_of(const Session& session, const CallOptions& options) {
   return options.timeout.count() == 0 ? session.options().rpc_timeout : options.timeout;
 }
 
-Values operands(const std::string& function, Values arguments) {
+Values operands(const Session& session, const Worker& to, const std::string& function, Values arguments) {
+  const auto& maps = session.devices().there;
+  const auto map = maps.find(to.name);
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    check_sendable(arguments[i], "argument " + std::to_string(i),
+                   [&](at::Device device) { return map != maps.end() && map->second.contains(device); });
+  }
   c10::impl::GenericList list(c10::AnyType::get());
   list.reserve(arguments.size());
   for (at::IValue& argument : arguments) list.push_back(std::move(argument));
@@ -114,11 +233,15 @@ CallRecord::~CallRecord() {
 }
 
 void CallRecord::add_sent(const torch_rpc::Message& message) {
-  session_->counter(to_.id).bytes_sent += bytes_of(message);
+  const std::int64_t bytes = bytes_of(message);
+  totals_.bytes_sent += bytes;
+  session_->counter(to_.id).bytes_sent += bytes;
 }
 
 void CallRecord::add_received(const torch_rpc::Message& message) {
-  session_->counter(to_.id).bytes_received += bytes_of(message);
+  const std::int64_t bytes = bytes_of(message);
+  totals_.bytes_received += bytes;
+  session_->counter(to_.id).bytes_received += bytes;
 }
 
 void CallRecord::end(bool succeeded) {
@@ -128,9 +251,13 @@ void CallRecord::end(bool succeeded) {
   --counter.outstanding;
   if (succeeded) {
     counter.latency_ns += std::chrono::duration_cast<std::chrono::nanoseconds>(now - begun_).count();
+    totals_.seconds = std::chrono::duration<double>(now - begun_).count();
   } else {
     ++counter.failed;
+    totals_.failed = 1;
   }
+  totals_.calls = 1;
+  metrics::Reporter::of_process().add_calls(totals_);
   session_->give_room();
   auto& trace = TraceRecorder::instance();
   if (!trace.on()) return;
@@ -158,7 +285,8 @@ Future rpc_async(const std::string& to, const std::string& function, Values argu
   call->arguments = std::move(arguments);
   call->timeout = timeout;
   call->left = options.retries;
-  try_again(call);
+  call->streams = current_streams(*session);
+  try_once(call);
   return Future(call->state);
 }
 

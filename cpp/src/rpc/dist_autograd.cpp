@@ -7,6 +7,7 @@
 
 #include "base/invalid.h"
 #include "rpc/failure_value.h"
+#include "rpc/function_pool.h"
 #include "rpc/session.h"
 #include "rpc/used_graph.h"
 
@@ -91,6 +92,7 @@ void dist_backward(std::int64_t context, const std::vector<at::Tensor>& roots, b
   }
   keep_what_is_used(found, roots);
   try {
+    const FunctionPool::Wait wait;  // for other workers, most of the time
     torch_autograd::backward(context, roots, retain_graph);
   } catch (const std::exception& thrown) {
     const Error error = transport_failure(thrown, session->has_left());

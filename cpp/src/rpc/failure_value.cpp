@@ -2,6 +2,8 @@
 
 #include <c10/util/Exception.h>
 
+#include <charconv>
+
 #include "comm/gloo/failure.h"
 
 namespace tandem::rpc {
@@ -11,13 +13,29 @@ namespace torch_rpc = torch::distributed::rpc;
 
 constexpr const char* kMark = "tandem::rpc failure";
 
+Error error_of(std::int64_t code, const std::string& text) {
+  const bool is_known = code >= static_cast<int>(ErrorCode::kInternal) && code <= static_cast<int>(ErrorCode::kCallback);
+  return Error(is_known ? static_cast<ErrorCode>(code) : ErrorCode::kInternal, text);
+}
+
+// Of failure_text().
+std::optional<Error> failure_of_text(const std::string& text) {
+  const std::string mark = std::string(kMark) + " ";
+  const auto at = text.find(mark);
+  if (at == std::string::npos) return std::nullopt;
+  int code = 0;
+  const char* const end = text.data() + text.size();
+  const auto [rest, problem] = std::from_chars(text.data() + at + mark.size(), end, code);
+  if (problem != std::errc() || rest == end) return std::nullopt;
+  return error_of(code, std::string(rest + 1, end));
+}
+
 Error of_text(const std::string& text, bool has_left) {
   if (has_left || text.find("RPC is no longer running") != std::string::npos) {
     return Error(ErrorCode::kAborted, "this worker has left (rpc::shutdown)");
   }
-  if (text.find("RPCErr:1:") != std::string::npos) {  // of LibTorch's timeouts
-    return Error(ErrorCode::kTimeout, "no answer in time; see whether the worker computes, is stopped, or hangs");
-  }
+  if (const auto failure = failure_of_text(text)) return *failure;
+  if (text.find("RPCErr:1:") != std::string::npos) return no_answer();  // of LibTorch's timeouts
   // TensorPipe's errors end in where they began.
   const auto origin = text.find(" (this error originated at ");
   if (origin != std::string::npos) {
@@ -40,9 +58,15 @@ std::optional<Error> failure_in(const at::IValue& value) {
   const auto& parts = value.toTupleRef().elements();
   if (parts.size() != 3 || !parts[0].isString() || parts[0].toStringRef() != kMark) return std::nullopt;
   if (!parts[1].isInt() || !parts[2].isString()) return std::nullopt;
-  const std::int64_t code = parts[1].toInt();
-  const bool is_known = code >= static_cast<int>(ErrorCode::kInternal) && code <= static_cast<int>(ErrorCode::kCallback);
-  return Error(is_known ? static_cast<ErrorCode>(code) : ErrorCode::kInternal, parts[2].toStringRef());
+  return error_of(parts[1].toInt(), parts[2].toStringRef());
+}
+
+std::string failure_text(const Error& error) {
+  return std::string(kMark) + " " + std::to_string(static_cast<int>(error.code())) + " " + error.what();
+}
+
+Error no_answer() {
+  return Error(ErrorCode::kTimeout, "no answer in time; see whether the worker computes, is stopped, or hangs");
 }
 
 Error on_worker(const Error& error, const std::string& function, const std::string& worker) {

@@ -17,8 +17,14 @@ at::IValue failure_value(const Error& error);
 // Null for a result.
 std::optional<Error> failure_in(const at::IValue& value);
 
+// The same, as the text of LibTorch's way, where only that is left.
+std::string failure_text(const Error& error);
+
 // The same error, of a call on `worker`: "twice() on worker 'w1': ...".
 Error on_worker(const Error& error, const std::string& function, const std::string& worker);
+
+// Of a call whose time is over.
+Error no_answer();
 
 // Why LibTorch's agent did not bring an answer: kTimeout, kPeerLost, kAborted once this worker has left, else kInternal.
 Error transport_failure(const torch::distributed::rpc::JitFuture& failed, bool has_left);

@@ -4,16 +4,20 @@
 #include <utility>
 
 #include "jit/errors.h"
+#include "rpc/function_pool.h"
+#include "rpc/session.h"
 
 namespace tandem::rpc {
 
-void FutureState::complete(std::optional<at::IValue> value, std::optional<Error> error) {
+void FutureState::complete(std::optional<at::IValue> value, std::optional<Error> error,
+                           c10::intrusive_ptr<c10::ivalue::Future> of) {
   std::vector<std::function<void()>> callbacks;
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     if (done_) return;
     if (value) value_ = std::move(*value);
     error_ = std::move(error);
+    if (of && !of->devices().empty()) of_ = std::move(of);
     done_ = true;
     callbacks = std::exchange(callbacks_, {});
     changed_.notify_all();
@@ -21,12 +25,12 @@ void FutureState::complete(std::optional<at::IValue> value, std::optional<Error>
   for (const auto& callback : callbacks) callback();
 }
 
-void FutureState::succeed(at::IValue value) {
-  complete(std::move(value), std::nullopt);
+void FutureState::succeed(at::IValue value, c10::intrusive_ptr<c10::ivalue::Future> of) {
+  complete(std::move(value), std::nullopt, std::move(of));
 }
 
 void FutureState::fail(Error error) {
-  complete(std::nullopt, std::move(error));
+  complete(std::nullopt, std::move(error), {});
 }
 
 void FutureState::when_done(std::function<void()> callback) {
@@ -46,15 +50,20 @@ bool FutureState::done() const {
 }
 
 at::IValue FutureState::wait(std::chrono::milliseconds timeout) const {
-  std::unique_lock<std::mutex> lock(mutex_);
-  const auto done = [this] { return done_; };
-  if (timeout.count() <= 0) {
-    changed_.wait(lock, done);
-  } else if (!changed_.wait_for(lock, timeout, done)) {
-    throw Error(ErrorCode::kTimeout,
-                "after " + std::to_string(timeout.count()) + " ms the call is still under way; it goes on");
+  if (!done()) {
+    const FunctionPool::Wait wait;
+    std::unique_lock<std::mutex> lock(mutex_);
+    const auto is_done = [this] { return done_; };
+    if (timeout.count() <= 0) {
+      changed_.wait(lock, is_done);
+    } else if (!changed_.wait_for(lock, timeout, is_done)) {
+      lock.unlock();
+      throw Error(ErrorCode::kTimeout,
+                  "after " + std::to_string(timeout.count()) + " ms the call is still under way; it goes on");
+    }
   }
   if (error_) throw *error_;
+  if (of_) of_->wait();
   return value_;
 }
 
@@ -77,7 +86,7 @@ std::optional<Error> Future::error() const {
 
 Future Future::then(std::function<at::IValue(const Future&)> function) const {
   const auto next = std::make_shared<FutureState>();
-  state_->when_done([function = std::move(function), next, self = *this] {
+  const auto go_on = [function = std::move(function), next, self = *this] {
     try {
       next->succeed(function(self));
     } catch (const Error& error) {
@@ -85,6 +94,14 @@ Future Future::then(std::function<at::IValue(const Future&)> function) const {
     } catch (...) {
       next->fail(Error(ErrorCode::kCallback, jit::reason_of_current()));
     }
+  };
+  if (done()) {
+    go_on();
+    return Future(next);
+  }
+  // Not on the thread that completes it, which others' answers need.
+  state_->when_done([go_on] {
+    if (!Session::post(go_on)) go_on();
   });
   return Future(next);
 }

@@ -18,7 +18,8 @@ namespace tandem::rpc {
 // Completed once; later attempts are ignored. Thread-safe.
 struct FutureState {
  public:
-  void succeed(at::IValue value);
+  // `of`: LibTorch's future that has the value's memory on other devices, whose wait() makes a thread's streams wait for it.
+  void succeed(at::IValue value, c10::intrusive_ptr<c10::ivalue::Future> of = {});
   void fail(Error error);
   // Calls it once this is done, on the thread that completes it or at once. It throws nothing.
   void when_done(std::function<void()> callback);
@@ -29,12 +30,13 @@ struct FutureState {
   std::optional<Error> error() const;
 
  private:
-  void complete(std::optional<at::IValue> value, std::optional<Error> error);
+  void complete(std::optional<at::IValue> value, std::optional<Error> error, c10::intrusive_ptr<c10::ivalue::Future> of);
 
   mutable std::mutex mutex_;
   mutable std::condition_variable changed_;
   bool done_ = false;
   at::IValue value_;
+  c10::intrusive_ptr<c10::ivalue::Future> of_;
   std::optional<Error> error_;
   std::vector<std::function<void()>> callbacks_;
 };

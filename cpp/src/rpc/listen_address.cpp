@@ -7,11 +7,21 @@
 
 #include <set>
 
+#include "base/invalid.h"
 #include "comm/environment_variable.h"
-#include "tandem/error.h"
 
 namespace tandem::rpc {
 namespace {
+
+// 0.0.0.0, ::, and IPv4's as one of IPv6.
+bool is_any(const std::string& text) {
+  in_addr v4{};
+  if (inet_pton(AF_INET, text.c_str(), &v4) == 1) return v4.s_addr == INADDR_ANY;
+  in6_addr v6{};
+  if (inet_pton(AF_INET6, text.c_str(), &v6) != 1) return false;
+  if (IN6_IS_ADDR_UNSPECIFIED(&v6)) return true;
+  return IN6_IS_ADDR_V4MAPPED(&v6) && v6.s6_addr32[3] == INADDR_ANY;
+}
 
 bool is_numeric(const std::string& text) {
   unsigned char bytes[sizeof(in6_addr)];
@@ -47,6 +57,11 @@ std::string address_of_interface(const std::string& name) {
 std::string listen_address(const std::string& given) {
   const std::string wanted = given.empty() ? environment_variable("TP_SOCKET_IFNAME").value_or("") : given;
   if (wanted.empty()) return "127.0.0.1";
+  if (is_any(wanted)) {
+    invalid("RPC does not listen on all addresses of this machine (" + wanted +
+            "), for whoever reaches its port can call everything: name the address, or the network interface, that only "
+            "the job's machines reach");
+  }
   return is_numeric(wanted) ? wanted : address_of_interface(wanted);
 }
 

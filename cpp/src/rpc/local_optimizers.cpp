@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/invalid.h"
+#include "rpc/function_pool.h"
 #include "rpc/functions.h"
 #include "tandem/dist_autograd.h"
 
@@ -79,9 +80,12 @@ void LocalOptimizers::step(const Values& given) {
   const auto hook = [&](const std::string& name) {
     if (!name.empty()) Functions::instance().call(name, {context});
   };
-  std::unique_lock<std::mutex> alone(step_mutex_, std::defer_lock);
-  if (local->locked) alone.lock();
-  const std::lock_guard<std::mutex> lock(local->mutex);
+  std::unique_lock<std::mutex> alone(step_mutex_, std::defer_lock), lock(local->mutex, std::defer_lock);
+  {
+    const FunctionPool::Wait wait;  // hooks of who has them may call others
+    if (local->locked) alone.lock();
+    lock.lock();
+  }
   hook(local->before_step);
   for (std::size_t i = 0; i < local->parameters.size(); ++i) {
     const auto found = gradients.find(local->parameters[i].unsafeGetTensorImpl());

@@ -39,24 +39,26 @@ Meeting::Meeting(const std::string& name, const std::string& address, const Opti
       leaving_(std::make_unique<Bootstrap>(joining_->store().under("leaving"), rendezvous.rank, rendezvous.world_size,
                                            rendezvous.serves_store)) {
   try {
-    introduce(name, address);
+    introduce(name, address, describe_devices(options));
   } catch (const Error& error) {
     refuse(error);
     throw;
   }
 }
 
-void Meeting::introduce(const std::string& name, const std::string& address) {
+void Meeting::introduce(const std::string& name, const std::string& address, const std::string& devices) {
   const std::vector<RankInfo> ranks = joining_->exchange(joining_->self());
-  const std::vector<std::string> all = joining_->all_gather(pack({name, address}));
-  std::vector<std::string> addresses;
+  const std::vector<std::string> all = joining_->all_gather(pack({name, address, devices}));
+  std::vector<std::string> addresses, maps;
   for (std::size_t rank = 0; rank < all.size(); ++rank) {
     std::vector<std::string> parts = unpack(all[rank]);
-    parts.resize(2);
+    parts.resize(3);
     workers_.push_back({parts[0], static_cast<int>(rank)});
     addresses.push_back(parts[1]);
+    maps.push_back(parts[2]);
   }
   check_names(workers_);
+  devices_ = agree_on_devices(maps, workers_, rank());
   if (is_one_host(ranks)) return;
   for (std::size_t rank = 0; rank < all.size(); ++rank) {
     if (!net::is_loopback(addresses[rank])) continue;

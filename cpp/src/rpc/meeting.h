@@ -11,6 +11,7 @@
 #include "comm/bootstrap/bootstrap.h"
 #include "comm/bootstrap/group_bootstrap.h"
 #include "comm/bootstrap/rendezvous.h"
+#include "rpc/devices.h"
 #include "tandem/process_group.h"
 #include "tandem/rpc.h"
 
@@ -27,6 +28,7 @@ class Meeting {
   int rank() const { return rendezvous_.rank; }
   int size() const { return rendezvous_.world_size; }
   const std::vector<Worker>& workers() const { return workers_; }
+  const DeviceMaps& devices() const { return devices_; }
 
   // While the session is being made: the bytes of all.
   std::vector<std::string> all_gather(const std::string& bytes) { return joining_->all_gather(bytes); }
@@ -42,13 +44,14 @@ class Meeting {
   void refuse_leaving(const Error& reason) noexcept { leaving_->refuse(reason); }
 
  private:
-  void introduce(const std::string& name, const std::string& address);
+  void introduce(const std::string& name, const std::string& address, const std::string& devices);
 
   ProcessGroupOptions group_;
   const Rendezvous rendezvous_;
   std::unique_ptr<GroupBootstrap> joining_;
   std::unique_ptr<Bootstrap> leaving_;
   std::vector<Worker> workers_;
+  DeviceMaps devices_;
 };
 
 }  // namespace tandem::rpc

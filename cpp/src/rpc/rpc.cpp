@@ -23,6 +23,7 @@ struct Process {
   std::mutex joining;  // one thread joins or leaves at a time
   std::mutex mutex;
   std::shared_ptr<Session> session;
+  std::shared_ptr<Session> still_ending;  // of functions that others called: none of them may be its last holder
   bool has_joined = false;
 };
 
@@ -51,6 +52,10 @@ void check(const Options& options) {
   check_time("Options::rpc_timeout", options.rpc_timeout);
   if (options.num_worker_threads < 1 || options.num_worker_threads > 1024) {
     invalid("Options::num_worker_threads is " + std::to_string(options.num_worker_threads) + "; it must be 1 to 1024");
+  }
+  if (options.most_worker_threads < options.num_worker_threads || options.most_worker_threads > 32768) {
+    invalid("Options::most_worker_threads is " + std::to_string(options.most_worker_threads) +
+            "; it must be num_worker_threads (" + std::to_string(options.num_worker_threads) + ") or more, and at most 32768");
   }
   if (options.most_outstanding < 1) {
     invalid("Options::most_outstanding is " + std::to_string(options.most_outstanding) + "; it must be 1 or more");
@@ -99,8 +104,9 @@ void init(const std::string& name, const Options& options, const Store& store) {
   try {
     session->connect();
   } catch (const Error&) {
-    session->end(Session::Clock::now() + kGiveUp);
+    const bool has_ended = session->end(Session::Clock::now() + kGiveUp);
     const std::lock_guard<std::mutex> lock(process().mutex);
+    if (!has_ended) process().still_ending = session;
     process().session.reset();
     throw;
   }

@@ -1,5 +1,5 @@
-#include <torch/csrc/distributed/autograd/utils.h>
 #include <torch/csrc/distributed/rpc/rref_context.h>
+#include <torch/csrc/distributed/rpc/rref_proto.h>
 #include <torch/csrc/distributed/rpc/script_remote_call.h>
 
 #include <cstdlib>
@@ -25,7 +25,7 @@ std::shared_ptr<FutureState> value_of(OwnerRRef& owner) {
     if (done.hasError()) return state->fail(Error(ErrorCode::kInternal, done.tryRetrieveErrorMessage()));
     const at::IValue value = done.constValue();
     if (const auto failure = failure_in(value)) return state->fail(*failure);
-    state->succeed(value);
+    state->succeed(value, c10::intrusive_ptr<torch_rpc::JitFuture>::reclaim_copy(&done));
   });
   return state;
 }
@@ -102,17 +102,29 @@ at::IValue RRef::to_here(milliseconds timeout) const {
   const auto session = Session::current();
   const auto limit = or_default(timeout);
   state_->check_created();
-  const auto record = std::make_shared<CallRecord>(session, owner(), "to_here", CallRecord::Clock::now() + limit);
-  at::IValue value;
+  const auto state = std::make_shared<FutureState>();
   try {
-    value = static_cast<const UserRRef&>(*state_->native).toHere(seconds(limit));
-  } catch (const std::exception& thrown) {
+    const auto record = std::make_shared<CallRecord>(session, owner(), "to_here", CallRecord::Clock::now() + limit);
+    auto message = torch_rpc::ScriptRRefFetchCall(static_cast<torch_rpc::worker_id_t>(session->self().id), state_->native->rrefId())
+                       .toMessage();
+    send(record, std::move(message), limit, [record, state](const Answer* answer, const Error* error) {
+      if (error) {
+        record->end(false);
+        return state->fail(*error);
+      }
+      TORCH_CHECK(answer->type == torch_rpc::MessageType::SCRIPT_RREF_FETCH_RET, "the answer to a fetch is none");
+      const auto& values = static_cast<torch_rpc::ScriptRRefFetchRet&>(answer->command).values();
+      TORCH_CHECK(values.size() == 1, "a reference has one value");
+      const auto failure = failure_in(values.front());
+      record->end(!failure);
+      if (failure) return state->fail(*failure);
+      state->succeed(values.front(), answer->of);
+    });
+    return state->wait(milliseconds(0));
+  } catch (const Error& error) {
     state_->check_created();
-    state_->rethrow(transport_failure(thrown, session->has_left()));
+    state_->rethrow(error);
   }
-  if (const auto failure = failure_in(value)) state_->rethrow(*failure);
-  record->end(true);
-  return value;
 }
 
 RRef remote(const std::string& to, const std::string& function, Values arguments, const CallOptions& options) {
@@ -120,6 +132,12 @@ RRef remote(const std::string& to, const std::string& function, Values arguments
   const Worker target = session->find(to);
   const auto timeout = timeout_of(*session, options);
   if (options.retries != 0) invalid(function + ": remote() takes no retries, for the value would be made twice");
+  Values given;
+  try {  // before there is a reference that would have to be taken back
+    given = operands(*session, target, function, std::move(arguments));
+  } catch (const Error& error) {
+    throw on_worker(error, function, to);
+  }
   const auto record = std::make_shared<CallRecord>(session, target, function, CallRecord::Clock::now() + timeout);
   auto state = std::make_shared<RRefState>();
   state->function = function;
@@ -130,45 +148,38 @@ RRef remote(const std::string& to, const std::string& function, Values arguments
   c10::intrusive_ptr<UserRRef> user;
   if (is_own) {
     state->native = owner = context.createOwnerRRef(c10::AnyType::get());
-    context.addSelfAsFork(owner);  // until the call is over
   } else {
     state->native = user = context.createUserRRef(static_cast<torch_rpc::worker_id_t>(target.id), c10::AnyType::get());
   }
   const torch_rpc::RRefId id = state->native->rrefId();
   const torch_rpc::ForkId fork = is_own ? id : user->forkId();
-  auto message = torch_rpc::ScriptRemoteCall(call_operator_of_messages(), operands(function, std::move(arguments)), id, fork)
-                     .toMessage();
-  record->add_sent(*message);
-  if (!is_own) context.addPendingUser(fork, user);
-  const auto ended = [record, fork, is_own, session, created = state->created](const Error* failure) {
-    auto& context = RRefContext::getInstance();
-    if (is_own) {
-      context.delForkOfOwner(fork, fork);
-    } else {
-      context.delPendingUser(fork);
-    }
-    record->end(!failure);
-    if (failure) {
-      created->fail(on_worker(*failure, record->function(), record->to().name));
-    } else {
-      created->succeed(at::IValue());
-    }
-  };
-  try {
-    auto& agent = session->agent().native();
-    const auto answer = torch::distributed::autograd::sendMessageWithAutograd(
-        agent, agent.getWorkerInfo(static_cast<torch_rpc::worker_id_t>(target.id)), std::move(message),
-        /*forceGradRecording=*/true, seconds(timeout), /*forceDisableProfiling=*/true);
-    state->native->registerOwnerCreationFuture(answer);
-    answer->addCallback([ended, session](torch_rpc::JitFuture& done) {
-      if (!done.hasError()) return ended(nullptr);
-      const Error error = transport_failure(done, session->has_left());
-      ended(&error);
-    });
-  } catch (const std::exception& thrown) {
-    const Error error = transport_failure(thrown, session->has_left());
-    ended(&error);
+  auto message = torch_rpc::ScriptRemoteCall(call_operator_of_messages(), std::move(given), id, fork).toMessage();
+  // Held until the owner has answered, in time or not: a deletion that came before the call would delete nothing.
+  if (is_own) {
+    context.addSelfAsFork(owner);
+  } else {
+    context.addPendingUser(fork, user);
   }
+  owner.reset();
+  user.reset();
+  send(
+      record, std::move(message), timeout,
+      [record, created = state->created](const Answer*, const Error* failure) {
+        record->end(!failure);
+        if (failure) {
+          created->fail(on_worker(*failure, record->function(), record->to().name));
+        } else {
+          created->succeed(at::IValue());
+        }
+      },
+      [fork, is_own] {
+        auto& context = RRefContext::getInstance();
+        if (is_own) {
+          context.delForkOfOwner(fork, fork);
+        } else {
+          context.delPendingUser(fork);
+        }
+      });
   return RRef(std::move(state));
 }
 

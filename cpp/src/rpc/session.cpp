@@ -37,6 +37,8 @@ Session::Session(const std::string& name, const Options& options, const Rendezvo
   of_agent.world_size = meeting_.size();
   of_agent.address = listen_address(options.address);
   of_agent.threads = options.num_worker_threads;
+  of_agent.most_threads = options.most_worker_threads;
+  of_agent.devices = meeting_.devices();
   of_agent.rpc_timeout = options.rpc_timeout;
   try {
     agent_ = std::make_unique<Agent>(of_agent, [this](const std::string& bytes) { return meeting_.all_gather(bytes); });
@@ -89,6 +91,7 @@ const Worker& Session::find(const std::string& name) const {
 }
 
 void Session::take_room(Clock::time_point deadline) {
+  const FunctionPool::Wait wait;
   std::unique_lock<std::mutex> lock(mutex_);
   const auto has_room = [this] { return has_left_ || outstanding_ < options_.most_outstanding; };
   if (!changed_.wait_until(lock, deadline, has_room)) {
@@ -106,18 +109,34 @@ void Session::give_room() {
   changed_.notify_all();
 }
 
-// Until no call is under way anywhere. A function that was called may call others: so all look again until nobody has any.
+bool Session::post(const std::function<void()>& task) {
+  try {
+    return current()->agent().pool().post(task);
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+// In this order: a call that gets late meanwhile is over, and one that is answered meanwhile counts.
+std::int64_t Session::busy() {
+  const std::int64_t active = agent_->active_calls(), late = late_;
+  return std::max<std::int64_t>(active - late, 0) + static_cast<std::int64_t>(agent_->pool().active());
+}
+
+// Until no call is under way anywhere. A function that was called may call others, also after its caller's patience: so all
+// look again until nobody has any.
 void Session::drain(Clock::time_point deadline, const std::function<void()>& check) {
   for (;;) {
-    while (agent_->active_calls() > 0) {
+    while (busy() > 0) {
       if (Clock::now() >= deadline) {
-        throw Error(ErrorCode::kTimeout, "shutting RPC down: calls of this worker are still under way");
+        throw Error(ErrorCode::kTimeout,
+                    "shutting RPC down: calls of this worker, or functions that others called here, are still under way");
       }
       std::this_thread::sleep_for(kBetweenLooks);
     }
     bool all_quiet = true;
     for (const std::string& active :
-         meeting_.all_gather_leaving(std::to_string(agent_->active_calls()), left_until(deadline), check)) {
+         meeting_.all_gather_leaving(std::to_string(busy()), left_until(deadline), check)) {
       all_quiet = all_quiet && active == "0";
     }
     if (all_quiet) return;
@@ -170,6 +189,7 @@ bool Session::end(Clock::time_point deadline) {
       } catch (const std::exception&) {
         // There is nothing left to end.
       }
+      timer_.close();
       const std::lock_guard<std::mutex> ended(mutex_);
       has_ended_ = true;
       changed_.notify_all();

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "rpc/agent.h"
+#include "rpc/call_timer.h"
 #include "rpc/meeting.h"
 #include "tandem/rpc.h"
 #include "tandem/runtime.h"
@@ -43,7 +44,9 @@ class Session {
 
   const Options& options() const { return options_; }
   Agent& agent() { return *agent_; }
+  CallTimer& timer() { return timer_; }
   const std::vector<Worker>& workers() const { return meeting_.workers(); }
+  const DeviceMaps& devices() const { return meeting_.devices(); }
   const Worker& self() const { return workers()[meeting_.rank()]; }
   // Errors: kNotFound.
   const Worker& find(const std::string& name) const;
@@ -52,6 +55,12 @@ class Session {
   // Room for one more call; waits for it. Errors: kTimeout, kAborted.
   void take_room(Clock::time_point deadline);
   void give_room();
+  // Of a call whose time is over and which LibTorch still has: it ends with its answer, in which references may come.
+  void add_late(int change) { late_ += change; }
+
+  // Runs it on a thread of the process's session; false where there is no session, or no thread.
+  static bool post(const std::function<void()>& task);
+
   // leave() or end() has begun to end what is under way.
   bool has_left() const { return has_left_; }
 
@@ -61,13 +70,17 @@ class Session {
   bool end(Clock::time_point deadline);
 
  private:
+  // Calls of this worker's that are under way, and functions that run here.
+  std::int64_t busy();
   void drain(Clock::time_point deadline, const std::function<void()>& check);
   std::function<void()> watch_next_worker();
 
   const Options options_;
   Meeting meeting_;
+  CallTimer timer_;
   std::unique_ptr<Agent> agent_;
   std::vector<CallCounter> counters_;
+  std::atomic<std::int64_t> late_{0};
   std::atomic<bool> has_left_{false};
 
   std::mutex mutex_;

@@ -11,6 +11,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "rpc/expose.h"
 #include "rpc/functions.h"
 #include "rpc/session.h"
 #include "tandem/dist_autograd.h"
@@ -29,20 +30,15 @@ using Sends = decltype(std::declval<const DistAutogradContext&>().sendFunctions(
 constexpr const char* kReach = "tandem.autograd.reach";
 constexpr const char* kKeep = "tandem.autograd.keep";
 
-// LibTorch's context gives its sends, and takes none back: members are reached through an explicit instantiation, which
-// may name private ones. Where a release renames them this does not compile.
-template <typename Tag, auto kMember>
-struct Expose {
-  friend auto& member_of(DistAutogradContext& context, Tag) { return context.*kMember; }
-};
+// LibTorch's context gives its sends, and takes none back.
 struct SendsTag {
   friend auto& member_of(DistAutogradContext& context, SendsTag);
 };
 struct LockTag {
   friend auto& member_of(DistAutogradContext& context, LockTag);
 };
-template struct Expose<SendsTag, &DistAutogradContext::sendAutogradFunctions_>;
-template struct Expose<LockTag, &DistAutogradContext::lock_>;
+template struct Expose<DistAutogradContext, SendsTag, &DistAutogradContext::sendAutogradFunctions_>;
+template struct Expose<DistAutogradContext, LockTag, &DistAutogradContext::lock_>;
 
 // Sends that were taken out, by context.
 struct TakenOut {
@@ -97,6 +93,15 @@ ContextPtr context_if_any(std::int64_t id) {
   }
 }
 
+// Of what another worker answered.
+Numbers numbers_in(const at::IValue& answer, std::size_t part) {
+  if (answer.isTuple()) {
+    const auto& parts = answer.toTupleRef().elements();
+    if (part < parts.size() && parts[part].isIntList()) return parts[part].toIntVector();
+  }
+  throw Error(ErrorCode::kDataLoss, "distributed backward: a worker's answer is none; start the same version on every worker");
+}
+
 struct Reached {
   Numbers receives;
   Numbers workers;  // to which this context has sent
@@ -143,8 +148,16 @@ void keep_sends(const ContextPtr& context, const Numbers& sends) {
       taken_out().of[context->contextId()] = std::move(rest);
     }
   }
-  const std::lock_guard<std::mutex> lock(member_of(*context, LockTag{}));
-  member_of(*context, SendsTag{}) = std::move(kept);
+  {
+    const std::lock_guard<std::mutex> lock(member_of(*context, LockTag{}));
+    member_of(*context, SendsTag{}) = std::move(kept);
+  }
+  // One that was released meanwhile has been forgotten before.
+  if (!context_if_any(context->contextId())) forget_sends(context->contextId());
+}
+
+bool has_context(std::int64_t context) {
+  return context_if_any(context) != nullptr;
 }
 
 void forget_sends(std::int64_t context) {
@@ -193,8 +206,12 @@ void keep_what_is_used(const ContextPtr& context, const std::vector<at::Tensor>&
     fresh.clear();
     for (const Future& answer : answers) {
       const at::IValue reached = answer.wait();
-      add(reached.toTupleRef().elements()[0].toIntVector(), fresh);
-      for (const std::int64_t worker : reached.toTupleRef().elements()[1].toIntVector()) {
+      add(numbers_in(reached, 0), fresh);
+      for (const std::int64_t worker : numbers_in(reached, 1)) {
+        if (worker < 0 || worker >= static_cast<std::int64_t>(session->workers().size())) {
+          throw Error(ErrorCode::kDataLoss, "distributed backward: a worker speaks of worker " + std::to_string(worker) +
+                                                ", which there is not; start the same version on every worker");
+        }
         is_new_worker = workers.insert(worker).second || is_new_worker;
       }
     }

@@ -20,6 +20,8 @@ std::vector<std::int64_t> receives_from_sends(const ContextPtr& context, const s
 
 // Leaves these sends alone in the context. What an earlier call took out comes back where it is among them.
 void keep_sends(const ContextPtr& context, const std::vector<std::int64_t>& sends);
+// Whether this worker has that context.
+bool has_context(std::int64_t context);
 // The context is over.
 void forget_sends(std::int64_t context);
 

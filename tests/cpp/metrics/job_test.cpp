@@ -17,6 +17,7 @@ namespace tandem::metrics {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 Job job_of_two() {
   Job job;
@@ -88,9 +89,13 @@ TEST(Job, HasNoRankTwiceAndNoneThatLeft) {
 
 TEST(Exposition, HasCountersOfProcessesThatTellThemApart) {
   Job job = job_of_two();
+  job.ranks[1].calls = 90;
+  job.ranks[1].failed_calls = 2;
   const std::string first = exposition(job);
   EXPECT_THAT(first, HasSubstr("tandem_samples_total{run=\"digits\",host=\"alpha\",rank=\"0\",pid=\"4712\"} 76800\n"));
   EXPECT_THAT(first, HasSubstr("tandem_wait_seconds_total{run=\"digits\",host=\"alpha\",rank=\"0\",pid=\"4712\"} 12.5\n"));
+  EXPECT_THAT(first, HasSubstr("tandem_rpc_calls_total{run=\"digits\",host=\"alpha\",rank=\"1\",pid=\"4712\"} 90\n"));
+  EXPECT_THAT(first, HasSubstr("tandem_rpc_failed_calls_total{run=\"digits\",host=\"alpha\",rank=\"1\",pid=\"4712\"} 2\n"));
   EXPECT_THAT(first, HasSubstr("tandem_step{run=\"digits\",host=\"alpha\",rank=\"0\"} 1200\n"));
 }
 
@@ -119,6 +124,12 @@ TEST(Progress, IsATableOfRanks) {
   EXPECT_THAT(table, HasSubstr("digits: mnist on alpha, 2 ranks, 1:02:05\nRANK  HOST "));
   EXPECT_THAT(table, HasSubstr("\n0     alpha  4712      3  1200    76800       2500    39.06  0.25   25%  130 MiB  0 s\n"));
   EXPECT_THAT(table, HasSubstr("\n-     beta "));
+  EXPECT_THAT(table, Not(HasSubstr("CALLS")));
+  job.ranks[0].calls = 90;
+  job.ranks[0].failed_calls = 2;
+  const std::string with_calls = rank_table(job);
+  EXPECT_THAT(with_calls, HasSubstr("WAIT  CALLS  FAILED   MEMORY  AGE\n"));
+  EXPECT_THAT(with_calls, HasSubstr("  25%     90       2  130 MiB  0 s\n"));
 }
 
 TEST(Progress, NumbersAreShort) {

@@ -48,6 +48,10 @@ TEST(Page, IsReadAsItWasWritten) {
   ASSERT_TRUE(first->loss);
   EXPECT_TRUE(std::isnan(*first->loss));
   EXPECT_FALSE(first->wait_seconds);
+  EXPECT_FALSE(first->calls);
+  measured.calls = CallTotals{5, 1, 1000, 64, 0.25};
+  written->write(measured);
+  EXPECT_EQ(read->read()->calls, measured.calls);
 }
 
 TEST(Page, IsNeverReadInTheMiddleOfAWrite) {
@@ -123,6 +127,8 @@ TEST_F(Server, HasWhatAProcessReported) {
     for (int i = 0; i < 5; ++i) report_metrics({.epoch = 2, .samples = 10, .loss = 0.5, .wait_seconds = 0.25});
     report_metrics({.step = 9});
     Reporter::of_process().add_wait(1000000000);
+    Reporter::of_process().add_calls({1, 0, 100, 10, 0.5});
+    Reporter::of_process().add_calls({1, 1, 20, 0, 0});
   });
   int status = 0;
   ASSERT_EQ(waitpid(pid, &status, 0), pid);
@@ -136,6 +142,7 @@ TEST_F(Server, HasWhatAProcessReported) {
   EXPECT_EQ(got->measured.samples, 50);
   EXPECT_EQ(got->measured.loss, 0.5);
   EXPECT_EQ(got->measured.wait_seconds, 2.25);
+  EXPECT_EQ(got->measured.calls, (CallTotals{2, 1, 120, 10, 0.5}));
   EXPECT_GT(got->measured.reported_at, 0);
   EXPECT_FALSE(server_.read(4));
   server_.forget(3);

@@ -255,6 +255,104 @@ TEST(Autograd, WhatTheLossDoesNotDependOnHoldsNobodyUp) {
   }
 }
 
+// Parts of graphs that this worker keeps.
+std::atomic<std::int64_t> parts{0};
+void register_parts() {
+  rpc::register_function("part", [](const Values& given) {
+    const std::shared_ptr<void> part(&parts, [](void*) { --parts; });
+    ++parts;
+    at::Tensor x = given.at(0).toTensor() * 1;
+    x.register_hook([part](const at::Tensor& gradient) { return gradient; });
+    return at::IValue(x);
+  });
+  rpc::register_function("parts", [](const Values&) { return at::IValue(parts.load()); });
+}
+const Role kParts("has parts", [] {
+  register_parts();
+  train_from_here([] {});
+});
+const Role kLeavesOut("leaves parts out", [] {
+  register_parts();
+  train_from_here([] {
+    const at::Tensor x = input_of(0).requires_grad_(true);
+    for (int i = 0; i < 3; ++i) {
+      const AutogradContext context;
+      const at::Tensor used = rpc::rpc_sync("worker1", "layer", {x}).toTensor();
+      rpc::rpc_sync("worker1", "part", {x});
+      context.backward({used.sum()});
+    }
+    std::int64_t left = -1;
+    for (int i = 0; i < 500 && left != 0; ++i) {
+      left = rpc::rpc_sync("worker1", "parts").toInt();
+      std::this_thread::sleep_for(milliseconds(10));
+    }
+    say(std::to_string(left));
+    // Answers that come once their context is over.
+    std::vector<rpc::Future> calls;
+    {
+      const AutogradContext context;
+      for (int i = 0; i < 20; ++i) calls.push_back(rpc::rpc_async("worker1", "layer", {x}));
+    }
+    for (const rpc::Future& call : calls) {
+      try {
+        call.wait();
+      } catch (const Error&) {
+        // The worker may know by now that it is over.
+      }
+    }
+    say(settled_contexts());
+  });
+});
+
+TEST(Autograd, WhatIsLeftOutGoesWithItsContext) {
+  const Job job(Environment{{"TEST_RPC_TIMEOUT_MS", "20000"}});
+  const auto workers = start(job, {"leaves parts out", "has parts"});
+  EXPECT_EQ(workers[0]->line(), "0");
+  EXPECT_EQ(workers[0]->line(), "0 0 ");
+  for (const auto& worker : workers) {
+    EXPECT_EQ(worker->line(), "no error");
+    EXPECT_EQ(worker->wait(), 0);
+  }
+}
+
+// Twelve backward passes at a time, each of which calls back: more than there are threads.
+const Role kHooks("calls in backward", [] {
+  rpc::register_function("calls back", [](const Values& given) {
+    at::Tensor x = given.at(0).toTensor() * 1;
+    x.register_hook([](const at::Tensor& gradient) {
+      const rpc::WithContext none(-1);
+      return gradient * rpc::rpc_sync("worker0", "number").toInt();
+    });
+    return at::IValue(x);
+  });
+  rpc::register_function("number", [](const Values&) { return at::IValue(3); });
+  train_from_here([] {
+    if (rank() != 0) return;
+    std::vector<std::thread> threads;
+    std::atomic<int> right{0};
+    for (int i = 0; i < 12; ++i) {
+      threads.emplace_back([&right] {
+        const AutogradContext context;
+        const at::Tensor x = input_of(0).requires_grad_(true);
+        context.backward({rpc::rpc_sync("worker1", "calls back", {x}).toTensor().sum()});
+        if (context.gradients().at(0).second.equal(torch::full_like(x, 3))) ++right;
+      });
+    }
+    for (std::thread& thread : threads) thread.join();
+    say(std::to_string(right.load()));
+  });
+});
+
+TEST(Autograd, HooksOfAGraphMayCallOthers) {
+  const Job job(Environment{{"TEST_RPC_TIMEOUT_MS", "20000"}});
+  const auto workers = start(job, {"calls in backward", "calls in backward"});
+  EXPECT_EQ(workers[0]->line(), "12");
+  for (const auto& worker : workers) {
+    EXPECT_EQ(worker->line(), "no error");
+    EXPECT_EQ(worker->wait(), 0);
+  }
+}
+
 const Role kReferences("goes through references", [] {
   train_from_here([] {
     const AutogradContext context;

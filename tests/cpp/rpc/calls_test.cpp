@@ -1,11 +1,15 @@
 // What can be called, with what, and what comes back.
 #include <gmock/gmock.h>
+#include <torch/csrc/distributed/rpc/rpc_agent.h>
+#include <torch/csrc/distributed/rpc/script_call.h>
+#include <torch/csrc/jit/runtime/operator.h>
 #include <torch/torch.h>
 
 #include <cmath>
 #include <fstream>
 #include <iterator>
 #include <limits>
+#include <random>
 
 #include "cpp/rpc/workers.h"
 #include "support/temporary_folder.h"
@@ -89,7 +93,11 @@ std::vector<at::IValue> samples() {
           at::IValue(dict),
           at::IValue(torch::rand({3, 4}).t()),
           at::IValue(torch::empty({0, 5}, torch::kHalf)),
-          at::IValue(torch::rand({2, 2}, torch::kComplexDouble))};
+          at::IValue(torch::rand({2, 2}, torch::kComplexDouble)),
+          at::IValue(torch::rand({2, 2}, torch::kComplexDouble).conj()),
+          at::IValue(torch::arange(5, torch::kInt).to(torch::kUInt16)),
+          at::IValue(at::quantize_per_tensor(torch::rand({3}), 0.1, 10, torch::kQInt8)),
+          at::IValue(torch::rand({4}).to(torch::kBFloat16))};
 }
 
 bool same(const at::IValue& a, const at::IValue& b) {
@@ -246,6 +254,219 @@ TEST(Calls, HaveATimeoutAndAreMadeAgainWhereTheyMay) {
   for (const auto& worker : workers) EXPECT_EQ(worker->wait(), 0);
 }
 
+const Role kCircles("calls in circles", [] {
+  call_from_here([] {
+    // More than there are threads on either side, and deeper.
+    std::vector<rpc::Future> calls;
+    for (int i = 0; i < 12; ++i) calls.push_back(rpc::rpc_async("worker1", "in circles", {21}));
+    for (const rpc::Future& call : calls) say(call.wait().toStringRef());
+    // What goes on after calls may call, too.
+    std::vector<rpc::Future> after;
+    for (int i = 0; i < 12; ++i) {
+      after.push_back(rpc::rpc_async("worker1", "echo", {i}).then([](const rpc::Future& done) {
+        return rpc::rpc_sync("worker1", "pass on", {"worker0", "echo", done.wait()});
+      }));
+    }
+    std::int64_t sum = 0;
+    for (const rpc::Future& one : after) sum += one.wait().toInt();
+    say(std::to_string(sum));
+  });
+});
+
+TEST(Calls, ThatWaitForEachOtherComeToTheirEnd) {
+  const Job job(Environment{{"TEST_RPC_TIMEOUT_MS", "30000"}});
+  const auto workers = start(job, {"calls in circles", "serve"});
+  for (int i = 0; i < 12; ++i) EXPECT_EQ(workers[0]->line(), "worker0");
+  EXPECT_EQ(workers[0]->line(), "66");
+  EXPECT_EQ(workers[0]->line(), "no error");
+  for (const auto& worker : workers) EXPECT_EQ(worker->wait(), 0);
+}
+
+const Role kTooDeep("circles too deep", [] {
+  call_from_here([] {
+    say_error([] { rpc::rpc_sync("worker1", "in circles", {24}); });
+    say(rpc::rpc_sync("worker1", "name").toStringRef());  // nothing is held any more
+    say(rpc::rpc_sync("worker1", "in circles", {9}).toStringRef());
+  });
+});
+
+TEST(Calls, ThatWaitForMoreThanThereMayBeThreadsTimeOut) {
+  const Job job(Environment{{"TEST_RPC_TIMEOUT_MS", "2000"}, {"TEST_MOST_THREADS", "10"}});
+  const auto workers = start(job, {"circles too deep", "serve"});
+  EXPECT_THAT(workers[0]->line(), IsError(ErrorCode::kTimeout, HasSubstr("in circles on worker 'worker1'")));
+  EXPECT_EQ(workers[0]->line(), "worker1");
+  EXPECT_EQ(workers[0]->line(), "worker0");
+  EXPECT_EQ(workers[0]->line(), "no error");
+  for (const auto& worker : workers) EXPECT_EQ(worker->wait(), 0);
+}
+
+// By name, what LibTorch cannot write.
+at::IValue unsendable(const std::string& kind) {
+  const at::Tensor dense = torch::eye(4);
+  if (kind == "SparseCsc") return dense.to_sparse_csc();
+  if (kind == "SparseBsr") return dense.to_sparse_bsr({2, 2});
+  if (kind == "SparseBsc") return dense.to_sparse_bsc({2, 2});
+  if (kind == "Mkldnn") return dense.to_mkldnn();
+  if (kind == "nested") return at::_nested_tensor_from_tensor_list({dense, torch::ones({2, 4})});
+  if (kind == "undefined") return at::Tensor();
+  if (kind == "meta") return torch::empty({2}, torch::kMeta);
+  c10::impl::GenericList ring(c10::AnyType::get());  // "itself"
+  for (int i = 0; i < 200; ++i) {
+    c10::impl::GenericList around(c10::AnyType::get());
+    around.push_back(ring);
+    ring = around;
+  }
+  return ring;
+}
+const std::vector<std::string> kUnsendable = {"SparseCsc", "SparseBsr", "SparseBsc", "Mkldnn", "nested", "undefined", "meta", "itself"};
+
+// In a dict in a list, beside a reference, which must not be counted.
+at::IValue wrapped(const at::IValue& value) {
+  c10::impl::GenericDict dict(c10::StringType::get(), c10::AnyType::get());
+  dict.insert("value", value);
+  c10::impl::GenericList list(c10::AnyType::get());
+  list.push_back(rpc::RRef(at::IValue(1)).value());
+  list.push_back(dict);
+  return list;
+}
+
+void register_unsendable() {
+  rpc::register_function("unsendable", [](const Values& given) { return wrapped(unsendable(given.at(0).toStringRef())); });
+  rpc::register_function("bare", [](const Values& given) { return unsendable(given.at(0).toStringRef()); });
+  rpc::register_function("is tensor", [](const Values& given) {
+    return at::IValue(rpc::RRef::from(given.at(0)).local_value().isTensor());
+  });
+  rpc::register_function("owners", [](const Values&) { return at::IValue(rpc::rref_counts().owners); });
+}
+
+const Role kUnsendableServes("serves the unsendable", [] {
+  register_unsendable();
+  join();
+  rpc::shutdown();
+  say("left");
+});
+const Role kUnsendableCalls("sends the unsendable", [] {
+  register_unsendable();
+  call_from_here([] {
+    for (const std::string& kind : kUnsendable) {
+      say_error([&] { rpc::rpc_sync("worker1", "echo", {1, wrapped(unsendable(kind))}); });
+      say_error([&] { rpc::remote("worker1", "echo", {1, wrapped(unsendable(kind))}); });
+      say_error([&] { rpc::rpc_sync("worker1", "unsendable", {kind}); });
+      const rpc::RRef there = rpc::remote("worker1", "bare", {kind});
+      say_error([&] { there.to_here(); });
+      if (kind == "SparseCsc") say(rpc::rpc_sync("worker1", "is tensor", {there.value()}).toBool() ? "tensor" : "none");
+    }
+    for (const at::Tensor& sparse : {torch::eye(4).to_sparse(), torch::eye(4).to_sparse_csr()}) {
+      const at::Tensor back = rpc::rpc_sync("worker1", "echo", {sparse}).toTensor();
+      say(back.layout() == sparse.layout() && back.to_dense().equal(torch::eye(4)) ? "same" : "differs");
+    }
+    std::int64_t owners = -1;
+    for (int i = 0; i < 500 && owners != 0; ++i) {
+      owners = rpc::rpc_sync("worker1", "owners").toInt() + rpc::rref_counts().owners;
+      std::this_thread::sleep_for(milliseconds(10));
+    }
+    say(std::to_string(owners));
+  });
+});
+
+TEST(Calls, WithTensorsThatCannotBeSentAreErrors) {
+  const Job job(Environment{{"TEST_RPC_TIMEOUT_MS", "20000"}});
+  const auto workers = start(job, {"sends the unsendable", "serves the unsendable"});
+  Child& caller = *workers[0];
+  for (const std::string& kind : kUnsendable) {
+    const std::string what = kind == "itself" ? "nested more than 100 deep" : kind;
+    const auto said = [&](const char* of) {
+      EXPECT_THAT(caller.line(), IsError(ErrorCode::kInvalidArgument, AllOf(HasSubstr(of), HasSubstr(what), HasSubstr("worker1"))))
+          << kind;
+    };
+    said("argument 1 ");
+    said("argument 1 ");
+    said("the result ");
+    EXPECT_THAT(caller.line(), ::testing::StartsWith(kind == "itself" ? "no error" : "error ")) << kind;  // to_here()
+    if (kind == "SparseCsc") EXPECT_EQ(caller.line(), "tensor");
+  }
+  EXPECT_EQ(caller.line(), "same");
+  EXPECT_EQ(caller.line(), "same");
+  EXPECT_EQ(caller.line(), "0");
+  EXPECT_EQ(caller.line(), "no error");
+  for (const auto& worker : workers) EXPECT_EQ(worker->wait(), 0);
+}
+
+// Values of all kinds, at random.
+class Anything {
+ public:
+  explicit Anything(unsigned seed) : random_(seed) {}
+  std::size_t below(std::size_t n) { return random_() % n; }
+  at::IValue value(int deep = 0) {
+    switch (below(deep > 3 ? 7 : 10)) {
+      case 0: return at::IValue();
+      case 1: return at::IValue(static_cast<std::int64_t>(random_()) - (std::int64_t{1} << 31));
+      case 2: return at::IValue(std::int64_t{1} << below(63));
+      case 3: return at::IValue(std::nan(""));
+      case 4: return at::IValue(std::string(below(20), static_cast<char>(random_())));
+      case 5: return at::IValue(torch::ones({static_cast<std::int64_t>(below(3))}));
+      case 6: return at::IValue(c10::List<std::int64_t>({static_cast<std::int64_t>(below(9)), -1}));
+      case 7: {
+        c10::impl::GenericList list(c10::AnyType::get());
+        for (std::size_t i = below(7); i > 0; --i) list.push_back(value(deep + 1));
+        return list;
+      }
+      case 8: {
+        std::vector<at::IValue> parts;
+        for (std::size_t i = below(5); i > 0; --i) parts.push_back(value(deep + 1));
+        return c10::ivalue::Tuple::create(std::move(parts));
+      }
+      default: return c10::ivalue::Tuple::create({at::IValue("tandem::rpc failure"), value(deep + 1), value(deep + 1)});
+    }
+  }
+  Values values() {
+    Values all;
+    for (std::size_t i = below(7); i > 0; --i) all.push_back(value());
+    return all;
+  }
+
+ private:
+  std::mt19937 random_;
+};
+
+const Role kAnything("sends anything", [] {
+  call_from_here([] {
+    namespace native = torch::distributed::rpc;
+    const std::vector<std::string> names = {"tandem.autograd.reach", "tandem.autograd.keep", "tandem.optim.make", "tandem.optim.step",
+                                            "tandem.optim.set_option", "tandem.optim.drop", "tandem.ping", "echo", "script.sum_of",
+                                            "aten::add", "aten::cat", "", ".", "::", "aten::", "script."};
+    const auto agent = native::RpcAgent::getCurrentRpcAgent();
+    const auto ours = torch::jit::getAllOperatorsFor(c10::Symbol::fromQualString("aten::_tandem_call")).at(0);
+    const auto add = torch::jit::getAllOperatorsFor(c10::Symbol::fromQualString("aten::add")).at(0);
+    Anything anything(7);
+    int answers = 0, errors = 0;
+    for (int i = 0; i < 1500; ++i) {
+      try {
+        rpc::rpc_sync("worker1", names[anything.below(names.size())], anything.values());
+        ++answers;
+      } catch (const Error&) {
+        ++errors;
+      }
+      if (i % 5 != 0) continue;
+      // LibTorch's own messages, with what is no call of ours.
+      auto message = native::ScriptCall(anything.below(2) ? ours : add, anything.values()).toMessage();
+      const auto answer = agent->send(agent->getWorkerInfo(1), std::move(message), 20);
+      answer->wait();
+    }
+    say(answers > 0 && errors > 0 ? "both" : "of one kind");
+    say(rpc::rpc_sync("worker1", "name").toStringRef());
+  });
+});
+
+TEST(Calls, WithAnythingInThemHarmNobody) {
+  const Job job;
+  const auto workers = start(job, {"sends anything", "serve"});
+  EXPECT_EQ(workers[0]->line(), "both");
+  EXPECT_EQ(workers[0]->line(), "worker1");
+  EXPECT_EQ(workers[0]->line(), "no error");
+  for (const auto& worker : workers) EXPECT_EQ(worker->wait(), 0);
+}
+
 const Role kRoom("room", [] {
   call_from_here([] {
     std::vector<rpc::Future> held;
@@ -271,6 +492,7 @@ const Role kTraced("traced", [] {
     const auto group = ProcessGroup::create(options_for(0, 1), hash_store());
     start_trace(*group);
     rpc::rpc_sync("worker1", "echo", {1});
+    rpc::rpc_sync("worker0", "echo", {1});  // served here
     say_error([] { rpc::rpc_sync("worker1", "fails"); });
     stop_trace(std::getenv("TEST_TRACE"));
   });
@@ -288,6 +510,7 @@ TEST(Calls, AreInATrace) {
   EXPECT_THAT(text, HasSubstr("\"worker\":\"worker1\",\"failed\":false"));
   EXPECT_THAT(text, HasSubstr("\"worker\":\"worker1\",\"failed\":true"));
   EXPECT_THAT(text, HasSubstr("\"echo\""));
+  EXPECT_THAT(text, HasSubstr("\"rpc served\""));
 }
 
 }  // namespace

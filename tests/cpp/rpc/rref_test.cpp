@@ -3,6 +3,7 @@
 #include <torch/torch.h>
 
 #include "cpp/rpc/workers.h"
+#include "tandem/dist_autograd.h"
 
 namespace tandem::testing::rpc_rref_test {
 namespace {
@@ -34,6 +35,12 @@ void register_more() {
       kept.push_back(RRef::from(given[0]));
     }
     return at::IValue(static_cast<std::int64_t>(kept.size()));
+  });
+  rpc::register_function("slowly mine", [](const Values& given) {
+    std::this_thread::sleep_for(milliseconds(given.at(0).toInt()));
+    c10::impl::GenericList list(c10::AnyType::get());
+    for (int i = 0; i < 3; ++i) list.push_back(RRef(torch::ones(2)).value());
+    return at::IValue(list);
   });
   rpc::register_function("counts", [](const Values&) {
     const rpc::RRefCounts counts = rpc::rref_counts();
@@ -180,6 +187,87 @@ TEST(References, HaveTheFailureOfWhatWasToMakeTheirValue) {
   EXPECT_EQ(user.line(), "no error");
   EXPECT_EQ(user.line(), "left");
   for (const auto& worker : workers) EXPECT_EQ(worker->wait(), 0);
+}
+
+const Role kLate("gets references late", [] {
+  use_references([] {
+    rpc::CallOptions soon;
+    soon.timeout = milliseconds(100);
+    say_error([&] { rpc::rpc_sync("worker1", "slowly mine", {500}, soon); });
+    rpc::remote("worker1", "slowly mine", {500}, soon);
+    rpc::remote("worker0", "slowly mine", {500}, soon);
+    {
+      const rpc::AutogradContext context;
+      say_error([&] { rpc::rpc_sync("worker1", "slowly mine", {500, torch::ones(2).requires_grad_(true)}, soon); });
+    }
+    {
+      const RRef many = rpc::remote("worker1", "slowly mine", {300});
+      say_error([&] { many.to_here(milliseconds(50)); });
+    }
+    std::this_thread::sleep_for(milliseconds(600));  // all have been answered, most likely
+    for (const char* worker : {"worker0", "worker1"}) say(settled_counts(worker));
+    say(std::to_string(rpc::context_count()));
+  });
+});
+
+TEST(References, InAnswersThatComeTooLateGo) {
+  const Job job;
+  const auto workers = start(job, {"gets references late", "serves references"});
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_THAT(workers[0]->line(), IsError(ErrorCode::kTimeout, HasSubstr("slowly mine on worker 'worker1'")));
+  }
+  EXPECT_THAT(workers[0]->line(), IsError(ErrorCode::kTimeout, HasSubstr("worker1")));
+  for (int i = 0; i < 2; ++i) EXPECT_EQ(workers[0]->line(), "0 0 0 ");
+  EXPECT_EQ(workers[0]->line(), "0");
+  EXPECT_EQ(workers[0]->line(), "no error");
+  EXPECT_EQ(workers[0]->line(), "left");
+  for (const auto& worker : workers) EXPECT_EQ(worker->wait(), 0);
+}
+
+// Leaves by force while others pass references to it, and get references of it.
+const Role kPasses("passes references", [] {
+  register_more();
+  join();
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 3; ++i) {
+    threads.emplace_back([] {
+      try {
+        for (;;) {
+          const RRef own(at::IValue(1));
+          const RRef there = RRef::from(rpc::rpc_sync("worker1", "mine"));
+          rpc::rpc_sync("worker1", "fetch sum", {RRef(torch::ones(2)).value()});
+          rpc::rpc_sync("worker1", "local sum", {there.value()});
+        }
+      } catch (const Error&) {
+        // It has left.
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  say("alone");
+  rpc::shutdown(/*graceful=*/false);
+});
+const Role kLeavesThem("leaves by force", [] {
+  register_more();
+  join();
+  std::this_thread::sleep_for(milliseconds(300));
+  std::vector<RRef> held;
+  for (int i = 0; i < 50; ++i) held.push_back(rpc::remote("worker0", "mine"));
+  rpc::shutdown(/*graceful=*/false);
+  held.clear();
+  say("left");
+});
+
+TEST(References, AreNoDangerToWhoLeavesByForce) {
+  const Job job;
+  const auto workers = start(job, {"passes references", "leaves by force", "passes references"});
+  EXPECT_EQ(workers[1]->line(), "left");
+  EXPECT_EQ(workers[1]->line(), "no error");
+  EXPECT_EQ(workers[1]->wait(), 0);
+  for (const int other : {0, 2}) {
+    EXPECT_EQ(workers[other]->line(), "alone");
+    EXPECT_EQ(workers[other]->wait(), 0);
+  }
 }
 
 // With references still held on both sides.

@@ -97,6 +97,22 @@ TEST(Sessions, AnInterfaceThatIsNotThereIsNamed) {
               IsError(ErrorCode::kNotFound, AllOf(HasSubstr("'nosuch0'"), HasSubstr("lo"))));
 }
 
+TEST(Sessions, AllAddressesAtOnceAreNone) {
+  for (const char* address : {"0.0.0.0", "::", "::ffff:0.0.0.0"}) {
+    const Job job(Environment{{"TEST_ADDRESS", address}});
+    EXPECT_THAT(job.start("serve", 0, 1)->line(),
+                IsError(ErrorCode::kInvalidArgument, AllOf(HasSubstr(address), HasSubstr("network interface"))));
+  }
+  const Job job(Environment{{"TP_SOCKET_IFNAME", "0.0.0.0"}});
+  EXPECT_THAT(job.start("serve", 0, 1)->line(), IsError(ErrorCode::kInvalidArgument, HasSubstr("0.0.0.0")));
+}
+
+TEST(Sessions, DevicesThatAreNotThereAreNamed) {
+  const Job job(Environment{{"TEST_MAP_TO", "worker0"}});
+  EXPECT_THAT(job.start("serve", 0, 1)->line(),
+              IsError(ErrorCode::kUnsupported, AllOf(HasSubstr("device_maps of worker 'worker0'"), HasSubstr("load_cuda()"))));
+}
+
 TEST(Sessions, NamesThatAreTakenOrMakeNoSenseAreRefused) {
   const Job job(Environment{{"TEST_NAME", "same"}});
   for (const auto& worker : start(job, {"serve", "serve"})) {

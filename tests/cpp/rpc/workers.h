@@ -49,7 +49,9 @@ inline rpc::Options options() {
   options.rpc_timeout = milliseconds(number("TEST_RPC_TIMEOUT_MS", 60000));
   options.most_outstanding = number("TEST_MOST_OUTSTANDING", 16384);
   options.num_worker_threads = 4;
+  options.most_worker_threads = static_cast<int>(number("TEST_MOST_THREADS", 1024));
   if (const char* address = std::getenv("TEST_ADDRESS")) options.address = address;
+  if (const char* worker = std::getenv("TEST_MAP_TO")) options.device_maps[worker] = {{at::Device(at::kCUDA, 0), at::Device(at::kCUDA, 0)}};
   return options;
 }
 
@@ -81,6 +83,12 @@ inline void register_functions() {
   // Of another worker: name, function, arguments.
   rpc::register_function("pass on", [](const Values& given) {
     return rpc::rpc_sync(given.at(0).toStringRef(), given.at(1).toStringRef(), Values(given.begin() + 2, given.end()));
+  });
+  // Back and forth between two workers, so often.
+  rpc::register_function("in circles", [](const Values& given) {
+    const std::int64_t left = given.at(0).toInt();
+    if (left == 0) return at::IValue(rpc::self().name);
+    return rpc::rpc_sync("worker" + std::to_string(1 - rank()), "in circles", {left - 1});
   });
   rpc::register_module("script", jit::compile("def sum_of(x: List[int], by: float = 0.5) -> float:\n"
                                               "    return sum(x) * by\n"

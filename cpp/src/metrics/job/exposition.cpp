@@ -81,6 +81,16 @@ std::string exposition(const Job& job) {
   families.of_ranks("tandem_loss", "The last loss", MetricType::Gauge, [](const Rank& rank) { return rank.loss; });
   families.of_ranks("tandem_wait_seconds_total", "Time for which this process has waited for other ranks",
                     MetricType::Counter, [](const Rank& rank) { return rank.wait_seconds; });
+  families.of_ranks("tandem_rpc_calls_total", "Calls of this process to others, that have ended", MetricType::Counter,
+                    [](const Rank& rank) { return rank.calls; });
+  families.of_ranks("tandem_rpc_failed_calls_total", "Those that failed", MetricType::Counter,
+                    [](const Rank& rank) { return rank.failed_calls; });
+  families.of_ranks("tandem_rpc_sent_bytes_total", "Sent by calls, with their tensors", MetricType::Counter,
+                    [](const Rank& rank) { return rank.sent_bytes; });
+  families.of_ranks("tandem_rpc_received_bytes_total", "Received as answers, with their tensors", MetricType::Counter,
+                    [](const Rank& rank) { return rank.received_bytes; });
+  families.of_ranks("tandem_rpc_seconds_total", "Time that calls which succeeded took, all together", MetricType::Counter,
+                    [](const Rank& rank) { return rank.call_seconds; });
   families.of_ranks("tandem_resident_memory_bytes", "Memory of this process", MetricType::Gauge,
                     [](const Rank& rank) { return rank.resident_bytes; });
   families.of_ranks("tandem_report_age_seconds", "Since the rank's last report", MetricType::Gauge,

@@ -72,6 +72,11 @@ void visit_measured(RankType& rank, const Visit& visit) {
   visit("samples", rank.samples);
   visit("loss", rank.loss);
   visit("wait_seconds", rank.wait_seconds);
+  visit("calls", rank.calls);
+  visit("failed_calls", rank.failed_calls);
+  visit("sent_bytes", rank.sent_bytes);
+  visit("received_bytes", rank.received_bytes);
+  visit("call_seconds", rank.call_seconds);
   visit("steps_per_second", rank.steps_per_second);
   visit("samples_per_second", rank.samples_per_second);
   visit("wait_share", rank.wait_share);

@@ -19,6 +19,9 @@ struct Rank {
   std::optional<std::int64_t> samples;  // trained by this process
   std::optional<double> loss;
   std::optional<double> wait_seconds;  // for other ranks
+  std::optional<std::int64_t> calls, failed_calls;  // of it to other processes, that have ended
+  std::optional<std::int64_t> sent_bytes, received_bytes;
+  std::optional<double> call_seconds;  // of calls that succeeded, in all
   std::optional<double> steps_per_second, samples_per_second, wait_share;  // of late
   std::optional<std::int64_t> resident_bytes;
   std::optional<double> age;  // seconds since its last report

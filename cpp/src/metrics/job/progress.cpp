@@ -91,6 +91,8 @@ std::string rank_table(const Job& job) {
   if (!job.is_whole) title += "; the ranks of this node alone";
   std::vector<std::vector<std::string>> rows = {
       {"RANK", "HOST", "PID", "EPOCH", "STEP", "SAMPLES", "SAMPLES/S", "STEPS/S", "LOSS", "WAIT", "MEMORY", "AGE"}};
+  const bool has_calls = std::ranges::any_of(job.ranks, [](const Rank& rank) { return rank.calls.has_value(); });
+  if (has_calls) rows[0].insert(rows[0].end() - 2, {"CALLS", "FAILED"});
   for (const Rank& rank : job.ranks) {
     rows.push_back(
         {rank.rank >= 0 ? std::to_string(rank.rank) : "-", rank.host, std::to_string(rank.pid), cell(rank.epoch, whole),
@@ -98,6 +100,8 @@ std::string rank_table(const Job& job) {
          cell(rank.steps_per_second, number_text), cell(rank.loss, number_text),
          cell(rank.wait_share, [](double share) { return print("%.0f%%", 100 * share); }),
          cell(rank.resident_bytes, bytes_text), cell(rank.age, [](double age) { return print("%.0f s", age); })});
+    auto& row = rows.back();
+    if (has_calls) row.insert(row.end() - 2, {cell(rank.calls, whole), cell(rank.failed_calls, whole)});
   }
   return title + "\n" + aligned(rows, 2);
 }

@@ -69,6 +69,13 @@ Rank Table::rank_of(const Worker& worker) const {
   if (measured.samples >= 0) one.samples = measured.samples;
   one.loss = measured.loss;
   one.wait_seconds = measured.wait_seconds;
+  if (measured.calls) {
+    one.calls = measured.calls->calls;
+    one.failed_calls = measured.calls->failed;
+    one.sent_bytes = measured.calls->bytes_sent;
+    one.received_bytes = measured.calls->bytes_received;
+    one.call_seconds = measured.calls->seconds;
+  }
   one.steps_per_second = worker.rates.steps_per_second();
   one.samples_per_second = worker.rates.samples_per_second();
   one.wait_share = worker.rates.wait_share();

@@ -1,0 +1,103 @@
+// Calls with tensors of a GPU, which two workers share as two processes.
+#include <gmock/gmock.h>
+#include <torch/torch.h>
+
+#include "cpp/rpc/workers.h"
+#include "gpu/gpu.h"
+#include "tandem/dist_autograd.h"
+
+namespace tandem::testing::rpc_gpu_test {
+namespace {
+
+using namespace workers;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using rpc::RRef;
+using rpc::Values;
+
+at::Tensor& weight() {
+  static at::Tensor made = torch::full({256}, 3.0, torch::dtype(torch::kDouble).device(kGpu)).requires_grad_(true);
+  return made;
+}
+
+// Workers 0 and 1 map their GPUs to each other's; worker 2 has none.
+void join_with_gpu() {
+  register_functions();
+  rpc::register_function("square", [](const Values& given) {
+    at::Tensor x = given.at(0).toTensor();
+    for (int i = 0; i < 20; ++i) x = x * 1.0;  // still under way when the answer is sent
+    return at::IValue(x * x);
+  });
+  rpc::register_function("times weight", [](const Values& given) { return at::IValue(given.at(0).toTensor() * weight()); });
+  rpc::register_function("sum of", [](const Values& given) {
+    return at::IValue(RRef::from(given.at(0)).local_value().toTensor().sum().item<double>());
+  });
+  rpc::Options chosen = options();
+  if (rank() < 2) {
+    load_cuda();
+    chosen.device_maps["worker" + std::to_string(1 - rank())] = {{kGpu, kGpu}};
+  }
+  rpc::init(own_name(), chosen);
+}
+
+const Role kServes("gpu serves", [] {
+  join_with_gpu();
+  rpc::shutdown();
+  say("left");
+});
+
+const Role kCalls("gpu calls", [] {
+  join_with_gpu();
+  say_error([] {
+    int right = 0;
+    for (int i = 1; i <= 20; ++i) {
+      const at::Tensor x = torch::full({1 << 20}, static_cast<double>(i), torch::dtype(torch::kDouble).device(kGpu));
+      const at::Tensor y = rpc::rpc_sync("worker1", "square", {x}).toTensor();
+      right += y.device() == kGpu && y.min().item<double>() == i * i && y.max().item<double>() == i * i;
+    }
+    say("right " + std::to_string(right));
+    const at::Tensor ones = torch::ones({1000}, torch::dtype(torch::kDouble).device(kGpu));
+    const RRef there = rpc::remote("worker1", "square", {ones * 2});
+    say(std::to_string(there.to_here().toTensor().sum().item<double>()));
+    say(std::to_string(rpc::rpc_sync("worker1", "sum of", {there.value()}).toDouble()));
+    say(std::to_string(rpc::rpc_async("worker1", "echo", {ones}).then([](const rpc::Future& done) {
+          return at::IValue(done.wait().toTensor().sum().item<double>());
+        }).wait().toDouble()));
+    say(rpc::rpc_sync("worker1", "echo", {torch::ones(3)}).toTensor().device().str());
+    {
+      const rpc::AutogradContext context;
+      const at::Tensor x = torch::full({256}, 2.0, torch::dtype(torch::kDouble).device(kGpu)).requires_grad_(true);
+      context.backward({rpc::rpc_sync("worker1", "times weight", {x}).toTensor().sum()});
+      say(context.gradients().at(0).second.equal(torch::full_like(x, 3)) ? "gradient" : "no gradient");
+    }
+    say_error([&] { rpc::rpc_sync("worker2", "echo", {ones}); });
+    say_error([&] { rpc::rpc_sync("worker1", "echo", {ones.to_sparse()}); });
+  });
+  rpc::shutdown();
+  say("left");
+});
+
+class GpuRpc : public Gpu {};
+
+TEST_F(GpuRpc, TensorsStayOnTheGpu) {
+  const Job job;
+  const auto workers = start(job, {"gpu calls", "gpu serves", "gpu serves"});
+  Child& caller = *workers[0];
+  EXPECT_EQ(caller.line(), "right 20");
+  EXPECT_EQ(caller.line(), "4000.000000");
+  EXPECT_EQ(caller.line(), "4000.000000");
+  EXPECT_EQ(caller.line(), "1000.000000");
+  EXPECT_EQ(caller.line(), "cpu");
+  EXPECT_EQ(caller.line(), "gradient");
+  EXPECT_THAT(caller.line(), IsError(ErrorCode::kInvalidArgument, AllOf(HasSubstr("worker2"), HasSubstr("cuda:0"))));
+  EXPECT_THAT(caller.line(), IsError(ErrorCode::kInvalidArgument, AllOf(HasSubstr("worker1"), HasSubstr("Sparse"))));
+  EXPECT_EQ(caller.line(), "no error");
+  for (const auto& worker : workers) {
+    EXPECT_EQ(worker->line(), "left");
+    EXPECT_EQ(worker->line(), "no error");
+    EXPECT_EQ(worker->wait(), 0);
+  }
+}
+
+}  // namespace
+}  // namespace tandem::testing::rpc_gpu_test
