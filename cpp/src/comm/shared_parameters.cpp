@@ -27,7 +27,7 @@ constexpr std::size_t kLine = 64;
 ParameterMemory& memory_of_launch() {
   static ParameterMemory* const memory = [] {
     const auto number = environment_number(kSharedParametersVariable, 0, std::numeric_limits<int>::max(),
-                                           "tandem run --shared-parameters sets it");
+                                           "; tandem run --shared-parameters sets it");
     if (number) {
       // Opened anew, which gives locks of its own, and nothing to programs that this one starts.
       Descriptor memory = open_file(("/proc/self/fd/" + std::to_string(*number)).c_str(), O_RDWR);
