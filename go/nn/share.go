@@ -16,10 +16,11 @@ type ShareOptions struct {
 }
 
 // ShareParameters puts the parameters and buffers of m, in place, into memory that all processes of
-// "tandem run --shared-parameters" have (without a launcher: into memory of this process, for modules of its goroutines). Each process
-// then steps an optimizer of its own on them, without locks: Hogwild! An optimizer's moments and momentum stay its process's. All
-// begin with what local rank 0 has, which made tells of its own; a process that comes later, or was started again, finds what they are by then.
-// Processes may end at any time. The module is a CPU's, and stays there: a later To would leave the memory.
+// "tandem run --shared-parameters" have (without a launcher: into memory of this process, for modules of its goroutines).
+// Each process then steps an optimizer of its own on them, without locks: Hogwild! An optimizer's moments and momentum stay
+// its process's. All begin with what local rank 0 has, which made tells of its own; a process that comes later, or was
+// started again, finds what they are by then. Processes may end at any time. The module is a CPU's, and stays there: a later
+// To would leave the memory.
 //
 //	model := NewNet()
 //	if _, err := nn.ShareParameters(model); err != nil {
@@ -27,7 +28,8 @@ type ShareOptions struct {
 //	}
 //	optimizer := optim.SGD(nn.Parameters(model), 0.01)
 //
-// A module that differs from the other processes' is an error that names the first parameter. Source: torch.nn.Module.share_memory.
+// A module that differs from the other processes' is an error that names the first parameter. Source:
+// torch.nn.Module.share_memory.
 func ShareParameters(m Module, options ...ShareOptions) (made bool, err error) {
 	o, err := bridge.One(options)
 	if err != nil {
