@@ -45,7 +45,7 @@ std::size_t pages(std::size_t bytes) { return (bytes + kPage - 1) / kPage * kPag
 
 [[noreturn]] void damaged() {
   throw Error(ErrorCode::kDataLoss,
-              "what processes know of the parameters they share is damaged; something has written over it. Start them anew");
+              "the memory of shared parameters is damaged: something has written over it; start the processes anew");
 }
 
 // Between processes: goes with its holder, also when that is killed.
@@ -55,7 +55,8 @@ class FileLock {
     while (flock(fd, LOCK_EX | LOCK_NB) != 0) {
       if (errno != EWOULDBLOCK && errno != EINTR) system_error(ErrorCode::kIo, "shared parameters: flock");
       if (Clock::now() >= until) {
-        throw Error(ErrorCode::kTimeout, "another process that shares parameters '" + name + "' has not made an end of making some");
+        throw Error(ErrorCode::kTimeout,
+                    "parameters '" + name + "' cannot be shared: another process is still about to share some");
       }
       std::this_thread::sleep_for(kLookEvery);
     }
@@ -98,7 +99,9 @@ std::size_t ParameterMemory::size() const {
 std::shared_ptr<std::byte> ParameterMemory::map(std::size_t offset, std::size_t bytes) const {
   const std::size_t length = std::max(bytes, std::size_t{1});
   void* mapped = mmap(nullptr, length, PROT_READ | PROT_WRITE, MAP_SHARED, memory_.get(), static_cast<off_t>(offset));
-  if (mapped == MAP_FAILED) system_error(ErrorCode::kOutOfMemory, "cannot map " + std::to_string(bytes) + " bytes of shared parameters");
+  if (mapped == MAP_FAILED) {
+    system_error(ErrorCode::kOutOfMemory, "cannot map " + std::to_string(bytes) + " bytes of shared parameters");
+  }
   return {static_cast<std::byte*>(mapped), [length](std::byte* data) { munmap(data, length); }};
 }
 
@@ -108,12 +111,16 @@ bool ParameterMemory::find(const std::string& name, Part* found) const {
   std::uint64_t at = kPage;
   for (std::uint64_t parts = 0; at < end; ++parts) {
     PartHeader part{};
-    if (parts == kMostParts || end > size || read_all_at(memory_.get(), &part, sizeof part, static_cast<off_t>(at)) != sizeof part) damaged();
+    const auto read = [&](void* to, std::size_t bytes, std::uint64_t from) {
+      if (read_all_at(memory_.get(), to, bytes, static_cast<off_t>(from)) != bytes) damaged();
+    };
+    if (parts == kMostParts || end > size) damaged();
+    read(&part, sizeof part, at);
     if (part.name > kMostText || part.description > kMostText || part.bytes > size) damaged();
     const std::uint64_t data = at + pages(sizeof part + part.name + part.description);
     if (data + pages(part.bytes) > end) damaged();
     std::string text(part.name + part.description, '\0');
-    if (read_all_at(memory_.get(), text.data(), text.size(), static_cast<off_t>(at + sizeof part)) != text.size()) damaged();
+    read(text.data(), text.size(), at + sizeof part);
     if (text.compare(0, part.name, name) == 0) {
       found->data = map(data, part.bytes);
       found->bytes = part.bytes;
@@ -132,7 +139,8 @@ ParameterMemory::Part ParameterMemory::part(const Wanted& wanted) {
   if (find(wanted.name, &part)) return part;
   while (!wanted.makes) {
     if (Clock::now() >= until) {
-      throw Error(ErrorCode::kTimeout, "local rank 0, whose parameters '" + wanted.name + "' all begin with, has not shared them within " +
+      throw Error(ErrorCode::kTimeout, "local rank 0, whose parameters '" + wanted.name +
+                                           "' all begin with, has not shared them within " +
                                            std::to_string(wanted.timeout.count()) + " ms");
     }
     std::this_thread::sleep_for(kLookEvery);
@@ -151,9 +159,10 @@ ParameterMemory::Part ParameterMemory::part(const Wanted& wanted) {
   const std::uint64_t data = at + pages(sizeof header + header.name + header.description);
   const std::uint64_t next = data + pages(wanted.bytes);
   // Memory is taken now: a process that touches what the system has not is killed by SIGBUS.
-  if (const int error = posix_fallocate(memory_.get(), static_cast<off_t>(at), static_cast<off_t>(next - at)); error != 0) {
-    errno = error;
-    system_error(ErrorCode::kOutOfMemory, "cannot take " + std::to_string(next - at) + " bytes of memory for shared parameters");
+  errno = posix_fallocate(memory_.get(), static_cast<off_t>(at), static_cast<off_t>(next - at));
+  if (errno != 0) {
+    system_error(ErrorCode::kOutOfMemory,
+                 "cannot take " + std::to_string(next - at) + " bytes of memory for shared parameters");
   }
   const std::string text = wanted.name + wanted.description;
   if (write_all_at(memory_.get(), &header, sizeof header, static_cast<off_t>(at)) != sizeof header ||

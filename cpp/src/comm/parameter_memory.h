@@ -15,13 +15,13 @@ namespace tandem {
 // The environment's variable for workers: the number of the descriptor at which they have inherited the memory.
 inline constexpr const char* kSharedParametersVariable = "TANDEM_SHARED_PARAMETERS";
 
-// Anonymous memory (memfd), empty: no file system has a name for it, so it is gone with the last process that has it, however
-// that ends. It grows as parts are made and can never get smaller, so that no process faults on it for what another one
-// does. A launcher makes it. Throws Error (kIo) where the system has none.
+// Anonymous memory (memfd), empty: no file system has a name for it, so it is gone with the last process that has it,
+// however that ends. It grows as parts are made and can never get smaller, so that no process faults on it for what
+// another one does. A launcher makes it. Throws Error (kIo) where the system has none.
 Descriptor make_parameter_memory();
 
-// A row of parts, each with a name and a description. A part is there once it is whole: one whose maker is killed never was.
-// Thread-safe.
+// A row of parts, each with a name and a description. A part is there once it is whole: one whose maker is killed never
+// was. Thread-safe.
 class ParameterMemory {
  public:
   // Of make_parameter_memory(), opened by this process itself, for locks are between those that did. Throws Error
@@ -42,8 +42,8 @@ class ParameterMemory {
     bool made = false;  // by this call
     std::string description;          // as its maker gave it
   };
-  // Errors: kTimeout naming who was waited for, kOutOfMemory, kDataLoss for memory that something else has written to. Whether
-  // description and bytes are those wanted is for the caller to see, before `data` is used.
+  // Errors: kTimeout naming who was waited for, kOutOfMemory, kDataLoss for memory that something else has written to.
+  // Whether description and bytes are those wanted is for the caller to see, before `data` is used.
   Part part(const Wanted& wanted);
 
  private:

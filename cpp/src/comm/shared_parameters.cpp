@@ -32,8 +32,9 @@ ParameterMemory& memory_of_launch() {
       // Opened anew, which gives locks of its own, and nothing to programs that this one starts.
       Descriptor memory = open_file(("/proc/self/fd/" + std::to_string(*number)).c_str(), O_RDWR);
       if (!memory.valid()) {
-        invalid(std::string(kSharedParametersVariable) + " names descriptor " + std::to_string(*number) + ", which cannot be opened (" +
-                std::strerror(errno) + "); a program between tandem run and this one may have closed it");
+        invalid(std::string(kSharedParametersVariable) + " names descriptor " + std::to_string(*number) +
+                ", which cannot be opened (" + std::strerror(errno) +
+                "); a program between tandem run and this one may have closed it");
       }
       return new ParameterMemory(std::move(memory));
     }
@@ -46,55 +47,61 @@ ParameterMemory& memory_of_launch() {
   return *memory;
 }
 
-std::string called(const std::string& name) { return "shared parameter '" + name + "'"; }
+std::string shared_name(const std::string& name) { return "shared parameter '" + name + "'"; }
 
-void check(const at::Tensor& tensor, const std::string& name) {
-  if (!tensor.defined()) invalid(called(name) + " is undefined");
-  if (name.find('\n') != std::string::npos) invalid(called(printable(name)) + " has a line break in its name");
+void check_shared(const at::Tensor& tensor, const std::string& name) {
+  if (!tensor.defined()) invalid(shared_name(name) + " is undefined");
+  if (name.find('\n') != std::string::npos) invalid(shared_name(printable(name)) + " has a line break in it");
   if (tensor.layout() != at::kStrided || !tensor.device().is_cpu() || tensor.is_quantized()) {
-    throw Error(ErrorCode::kUnsupported, called(name) + " is not a dense tensor on the CPU; processes share no others");
+    throw Error(ErrorCode::kUnsupported,
+                shared_name(name) + " is not a dense tensor on the CPU; processes share no others");
   }
-  if (tensor.requires_grad() && !tensor.is_leaf()) invalid(called(name) + " is the result of an operation; give the leaf tensor");
-  if (tensor.is_inference()) invalid(called(name) + " was made in inference mode; make the module outside of it");
+  if (tensor.requires_grad() && !tensor.is_leaf()) {
+    invalid(shared_name(name) + " is the result of an operation; give the leaf tensor");
+  }
+  if (tensor.is_inference()) invalid(shared_name(name) + " was made in inference mode; make the module outside of it");
   if (!tensor.is_non_overlapping_and_dense()) {
-    invalid(called(name) + " does not fill its memory, or has elements twice in it; give a contiguous one");
+    invalid(shared_name(name) + " does not fill its memory, or has elements twice in it; give a contiguous one");
   }
 }
 
 // Each tensor once.
-NamedTensors checked(const NamedTensors& given) {
+NamedTensors each_once(const NamedTensors& given) {
   NamedTensors kept;
   std::unordered_map<const void*, std::pair<const c10::TensorImpl*, std::string>> seen;  // by storage
   for (const auto& [name, tensor] : given) {
-    check(tensor, name);
-    const auto [found, is_new] = seen.try_emplace(tensor.storage().unsafeGetStorageImpl(), tensor.unsafeGetTensorImpl(), name);
+    check_shared(tensor, name);
+    const auto [found, is_new] =
+        seen.try_emplace(tensor.storage().unsafeGetStorageImpl(), tensor.unsafeGetTensorImpl(), name);
     if (is_new) {
       kept.emplace_back(name, tensor);
     } else if (found->second.first != tensor.unsafeGetTensorImpl()) {
-      invalid(called(name) + " has its memory from '" + found->second.second + "'; give one tensor, or a copy");
+      invalid(shared_name(name) + " has its memory from '" + found->second.second + "'; give one tensor, or a copy");
     }
   }
   return kept;
 }
 
 // A line a tensor, what all processes have to agree about.
-std::string describe(const NamedTensors& tensors) {
+std::string describe_shared(const NamedTensors& tensors) {
   std::ostringstream text;
   for (const auto& [name, tensor] : tensors) {
-    text << name << ": " << tensor.scalar_type() << " of sizes " << tensor.sizes() << " and strides " << tensor.strides() << '\n';
+    text << name << ": " << tensor.scalar_type() << " of sizes " << tensor.sizes() << " and strides "
+         << tensor.strides() << '\n';
   }
   return text.str();
 }
 
-[[noreturn]] void differ(const std::string& own, const std::string& shared) {
+[[noreturn]] void say_difference(const std::string& own, const std::string& shared) {
   std::istringstream here(own), there(shared);
   std::string line, other;
   for (;;) {
-    const bool has_one = static_cast<bool>(std::getline(here, line)), has_other = static_cast<bool>(std::getline(there, other));
+    const bool has_one = !std::getline(here, line).fail(), has_other = !std::getline(there, other).fail();
     if (!has_one && !has_other) break;
     if (has_one && has_other && line == other) continue;
-    invalid("shared parameters differ between processes: here " + (has_one ? printable(line) : "no further one") + ", in their memory " +
-            (has_other ? printable(other) : "no further one") + "; make the same model in each, or share it under another name");
+    invalid("shared parameters differ between processes: here " + (has_one ? printable(line) : "no further one") +
+            ", in their memory " + (has_other ? printable(other) : "no further one") +
+            "; make the same model in each, or share it under another name");
   }
   invalid("shared parameters differ between processes in size; start the same version of Tandem in each");
 }
@@ -102,10 +109,10 @@ std::string describe(const NamedTensors& tensors) {
 }  // namespace
 
 bool share_parameters(const NamedTensors& given, const SharedParametersOptions& options) {
-  const NamedTensors tensors = checked(given);
+  const NamedTensors tensors = each_once(given);
   ParameterMemory::Wanted wanted;
   wanted.name = options.name;
-  wanted.description = describe(tensors);
+  wanted.description = describe_shared(tensors);
   std::vector<std::size_t> offsets;
   for (const auto& [name, tensor] : tensors) {
     offsets.push_back(wanted.bytes);
@@ -113,7 +120,8 @@ bool share_parameters(const NamedTensors& given, const SharedParametersOptions& 
   }
   const auto in_memory = [&](std::size_t i, std::byte* data, const std::shared_ptr<std::byte>& keeps) {
     const at::Tensor& tensor = tensors[i].second;
-    return at::from_blob(data + offsets[i], tensor.sizes(), tensor.strides(), [keeps](void*) {}, tensor.options().requires_grad(false));
+    return at::from_blob(data + offsets[i], tensor.sizes(), tensor.strides(), [keeps](void*) {},
+                         tensor.options().requires_grad(false));
   };
   wanted.makes = launch_place().local_rank <= 0;
   wanted.timeout = options.timeout;
@@ -121,7 +129,9 @@ bool share_parameters(const NamedTensors& given, const SharedParametersOptions& 
     for (std::size_t i = 0; i < tensors.size(); ++i) in_memory(i, data, nullptr).copy_(tensors[i].second.detach());
   };
   const auto part = memory_of_launch().part(wanted);
-  if (part.description != wanted.description || part.bytes != wanted.bytes) differ(wanted.description, part.description);
+  if (part.description != wanted.description || part.bytes != wanted.bytes) {
+    say_difference(wanted.description, part.description);
+  }
   for (std::size_t i = 0; i < tensors.size(); ++i) {
     at::Tensor tensor = tensors[i].second;
     tensor.set_data(in_memory(i, part.data.get(), part.data));

@@ -163,8 +163,8 @@ void add_run_command(CLI::App& app, int* exit_code, std::vector<std::string> arg
   });
   aliased("--shared-parameters", [&](const std::string& n) {
     return run->add_flag(n, flags->launch.shared_parameters,
-                         "memory for parameters that all processes train (Hogwild!); who is lost does not end the others, and of "
-                         "--max-restarts is started again alone");
+                         "memory for parameters that all processes train (Hogwild!); who is lost does not end the others, "
+                         "and is started again alone, as often as --max-restarts says");
   });
   run->add_option("--python", flags->python, "the Python for .py files [python3]")->envname("PYTHON_EXEC");
 

@@ -156,8 +156,8 @@ LaunchOptions resolve(RunFlags& flags, const std::vector<std::string>& command) 
   }
   if (launch.shared_parameters && (launch.meets || launch.nnodes > 1)) {
     throw Failure(
-        "--shared-parameters is of the processes of one machine; on several, distributed optimizers of RPC step without locks "
-        "(docs/hogwild.md)");
+        "--shared-parameters is of the processes of one machine; on several, distributed optimizers of RPC step without "
+        "locks (docs/hogwild.md)");
   }
   for (const auto& [name, seconds] :
        {std::pair("--step-timeout", launch.step_timeout), {"--silence-timeout", launch.silence}}) {

@@ -128,9 +128,9 @@ class Supervisor {
     variables[membership::kStacksVariable] = std::filesystem::absolute(worker.answers()).string();
     const auto environment = merged_environment(variables);
     const bool keeps_stdin = slot == 0 && !options_.is_agent && !isatty(STDIN_FILENO);
-    WorkerProcess process = start_worker({options_.executable, options_.arguments, environment, keeps_stdin,
-                                          options_.cpus.empty() ? std::vector<int>() : options_.cpus[slot], parameters_.get()},
-                                         signals_);
+    const std::vector<int> cpus = options_.cpus.empty() ? std::vector<int>() : options_.cpus[slot];
+    WorkerProcess process = start_worker(
+        {options_.executable, options_.arguments, environment, keeps_stdin, cpus, parameters_.get()}, signals_);
     worker.ended.pid = process.pid;
     carry_output(worker, process, options_, consoles_, static_cast<int>(workers_.size()));
     membership_.started(worker.member, slot);
