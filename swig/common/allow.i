@@ -143,6 +143,7 @@ ALLOW(Checkpoint::metadata_values)
 ALLOW(load_pt)
 ALLOW(save_pt)
 ALLOW(replace_names)
+ALLOW(share_parameters)
 ALLOW_CLASS(Match)
 %rename("%s") tandem::abi::Match::Match;
 ALLOW(Match::missing)

@@ -1799,6 +1799,17 @@ TDM_API tdm_error* tdm_zero_redundancy_optimizer_create(tdm_process_group* group
  * Errors: TDM_ERROR_INVALID_ARGUMENT for an optimizer of another kind. */
 TDM_API TDM_BLOCKS tdm_error* tdm_zero_redundancy_optimizer_consolidate(tdm_optimizer* optimizer, int32_t to);
 
+/* Hogwild!: puts these tensors, in place, into memory that all processes of `tandem run --shared-parameters` have (without a
+ * launcher: all threads of this one). Each steps an optimizer of its own on them, without locks; moments and momentum are its
+ * process's. Local rank 0's values are what all begin with, and *made, which may be NULL, is then 1 there; who comes later gets what they
+ * are by then. `model` tells several of one program apart (NULL: ""). Waits up to timeout_ms for local rank 0. All or nothing.
+ * Errors: TDM_ERROR_INVALID_ARGUMENT names the first tensor that another process has otherwise, one that cannot be shared, or
+ * says that there is no such memory; TDM_ERROR_UNSUPPORTED for tensors that are not dense or not on the CPU;
+ * TDM_ERROR_TIMEOUT; TDM_ERROR_OUT_OF_MEMORY. Source: torch.nn.Module.share_memory. */
+TDM_API TDM_BLOCKS tdm_error* tdm_share_parameters(const char* const* names, tdm_tensor* const* tensors, size_t count,
+                                                   TDM_NULLABLE const char* model, int64_t timeout_ms,
+                                                   TDM_NULLABLE int32_t* made);
+
 /* --------------------------------------------------------------------------------------------------- device meshes */
 
 /* A grid of the ranks of `world`, in row-major order, with a name for each of `dimension_count` dimensions and a group of

@@ -66,6 +66,7 @@ struct LaunchOptions {
   std::vector<std::vector<int>> cpus;    // of each worker; empty: all
   bool owns_cpus = false;                // each worker: no other one has them
   std::vector<std::string> environment;  // "NAME=value", set in every worker
+  bool shared_parameters = false;        // workers have memory for those, and go on without one that is lost
   std::optional<double> progress;  // seconds between lines of how ranks get on; 0: none. Unset: on a terminal alone
   std::optional<int> metrics_port;       // for Prometheus; 0: a free one
   std::string metrics_addr = "127.0.0.1";

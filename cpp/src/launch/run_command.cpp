@@ -161,6 +161,11 @@ void add_run_command(CLI::App& app, int* exit_code, std::vector<std::string> arg
   aliased("--no-python", [&](const std::string& n) {
     return run->add_flag(n, flags->no_python, "run a file that ends in .py itself, not by Python");
   });
+  aliased("--shared-parameters", [&](const std::string& n) {
+    return run->add_flag(n, flags->launch.shared_parameters,
+                         "memory for parameters that all processes train (Hogwild!); who is lost does not end the others, "
+                         "and is started again alone, as often as --max-restarts says");
+  });
   run->add_option("--python", flags->python, "the Python for .py files [python3]")->envname("PYTHON_EXEC");
 
   HostFlags& hosts = flags->hosts;

@@ -154,6 +154,11 @@ LaunchOptions resolve(RunFlags& flags, const std::vector<std::string>& command) 
     throw Failure("--min-ranks and --spares are of elastic programs, whose agents have to meet; --nnodes is " +
                   flags.nnodes + ", give --rdzv-backend c10d and --rdzv-endpoint, too");
   }
+  if (launch.shared_parameters && (launch.meets || launch.nnodes > 1)) {
+    throw Failure(
+        "--shared-parameters is of the processes of one machine; on several, distributed optimizers of RPC step without "
+        "locks (docs/hogwild.md)");
+  }
   for (const auto& [name, seconds] :
        {std::pair("--step-timeout", launch.step_timeout), {"--silence-timeout", launch.silence}}) {
     if (!(seconds >= 0 && seconds <= 1e7))

@@ -18,6 +18,7 @@
 
 #include "base/descriptor.h"
 #include "base/host.h"
+#include "comm/parameter_memory.h"
 #include "launch/agent_socket.h"
 #include "launch/consoles.h"
 #include "launch/environment.h"
@@ -64,6 +65,13 @@ class Supervisor {
         out_(consoles.out),
         err_(consoles.err()) {
     make_folder(folder_);
+    if (options_.shared_parameters) {
+      try {
+        parameters_ = make_parameter_memory();
+      } catch (const Error& error) {
+        throw Failure(error.what());
+      }
+    }
     if (!offers_membership()) return;
     socket_.emplace(folder_);
     if (socket_->why_not().empty()) return;
@@ -90,8 +98,8 @@ class Supervisor {
 
   // Whether all workers are to start again: one failed, and nobody wants the launch to end.
   bool restarts() const {
-    return !options_.meets && has_restarts() && failure_ && !membership_.finished() && !signalled_ && !abandoned_ &&
-           !out_.broken() && !err_.broken();
+    return !options_.meets && !options_.shared_parameters && has_restarts() && failure_ && !membership_.finished() &&
+           !signalled_ && !abandoned_ && !out_.broken() && !err_.broken();
   }
 
  private:
@@ -116,12 +124,13 @@ class Supervisor {
     variables[membership::kAgentVariable] = server() ? server()->path() : "";
     variables[membership::kMemberVariable] = std::to_string(worker.member);
     variables[metrics::kMetricsVariable] = metrics_.path();
+    variables[kSharedParametersVariable] = parameters_.valid() ? std::to_string(parameters_.get()) : "";
     variables[membership::kStacksVariable] = std::filesystem::absolute(worker.answers()).string();
     const auto environment = merged_environment(variables);
     const bool keeps_stdin = slot == 0 && !options_.is_agent && !isatty(STDIN_FILENO);
-    WorkerProcess process = start_worker({options_.executable, options_.arguments, environment, keeps_stdin,
-                                          options_.cpus.empty() ? std::vector<int>() : options_.cpus[slot]},
-                                         signals_);
+    const std::vector<int> cpus = options_.cpus.empty() ? std::vector<int>() : options_.cpus[slot];
+    WorkerProcess process = start_worker(
+        {options_.executable, options_.arguments, environment, keeps_stdin, cpus, parameters_.get()}, signals_);
     worker.ended.pid = process.pid;
     carry_output(worker, process, options_, consoles_, static_cast<int>(workers_.size()));
     membership_.started(worker.member, slot);
@@ -368,30 +377,33 @@ class Supervisor {
 
   // A worker that ended before its training did. Whether the others go on.
   bool go_on_without(Worker& worker) {
-    const int slot = worker.slot;
     const std::string reason = worker.ended.name() + " " + worker.ended.end();
-    const bool replaces = has_restarts();
     // Before there is anything to go on with, a worker that fails is most likely a program that does.
-    if (membership_.epoch() == 0 && !replaces) return false;
-    consoles_.say(reason + (replaces ? "; another one takes its place" : "; the others go on without it"));
-    if (replaces) {
-      ++replaced_;
-      const auto in_slot = [slot](const Worker& one) { return one.slot == slot; };
-      const auto again = static_cast<int>(std::ranges::count_if(workers_, in_slot));
-      const membership::Member lost = worker.member;
-      worker.replaced = true;
-      try {
-        start_one(slot, again);  // moves `worker`
-      } catch (const Failure& failure) {
-        workers_[static_cast<std::size_t>(lost)].replaced = false;
-        consoles_.say(std::string("it cannot be started: ") + failure.what());
-      }
-      membership_.lost(lost, reason, Clock::now());
-    } else {
-      membership_.lost(worker.member, reason, Clock::now());
-    }
+    if (membership_.epoch() == 0 && !has_restarts()) return false;
+    const membership::Member lost = worker.member;
+    replace_or_leave(lost, reason);
+    membership_.lost(lost, reason, Clock::now());
     coordinate();
     return true;
+  }
+
+  // Whether another one has its place.
+  bool replace_or_leave(membership::Member lost, const std::string& reason) {
+    const bool replaces = has_restarts();
+    consoles_.say(reason + (replaces ? "; another one takes its place" : "; the others go on without it"));
+    if (!replaces) return false;
+    ++replaced_;
+    Worker& worker = workers_[static_cast<std::size_t>(lost)];
+    const auto in_slot = [slot = worker.slot](const Worker& one) { return one.slot == slot; };
+    worker.replaced = true;
+    try {
+      start_one(worker.slot, static_cast<int>(std::ranges::count_if(workers_, in_slot)));  // moves `worker`
+      return true;
+    } catch (const Failure& failure) {
+      workers_[static_cast<std::size_t>(lost)].replaced = false;
+      consoles_.say(std::string("it cannot be started: ") + failure.what());
+      return false;
+    }
   }
 
   // ----------------------------------------------------------------------------------------------------- ending
@@ -473,6 +485,11 @@ class Supervisor {
       coordinate();
     }
     if (!worker.ended.failed() || phase_ != Phase::kRunning) return;
+    // The parameters are with the others. What is not made good is the launch's failure, once they have ended.
+    if (options_.shared_parameters && (running() > 0 || has_restarts())) {
+      failure_ |= !replace_or_leave(worker.member, worker.ended.name() + " " + worker.ended.end());
+      return;
+    }
     failure_ = true;
     if (running() > 0) consoles_.say(worker.ended.name() + " " + worker.ended.end() + "; stopping the other ranks");
     tell_other_nodes(worker);
@@ -544,6 +561,7 @@ class Supervisor {
   Descriptor signal_fd_;
   Console& out_;
   Console& err_;
+  Descriptor parameters_;  // memory for those that workers share
   std::optional<AgentSocket> socket_;
   std::vector<Worker> workers_;  // by member
   bool is_elastic_ = false;      // a worker has connected

@@ -41,6 +41,7 @@ std::vector<char*> pointers(const std::vector<std::string>& strings) {
   }
   dup2(out, STDOUT_FILENO);
   dup2(err, STDERR_FILENO);
+  if (start.inherited >= 0) fcntl(start.inherited, F_SETFD, 0);
   signals.restore();
   execve(start.executable.c_str(), pointers(start.arguments).data(), pointers(start.environment).data());
   const int reason = errno;

@@ -24,6 +24,7 @@ struct WorkerStart {
   const std::vector<std::string>& environment;
   bool keeps_stdin;  // else /dev/null
   const std::vector<int>& cpus;  // that it may run on; empty: all
+  int inherited = -1;            // a descriptor that it gets, at the same number; -1: none
 };
 
 // Starts a worker in a process group of its own, which dies (SIGKILL) when the calling process does. Throws Failure

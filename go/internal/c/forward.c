@@ -334,6 +334,7 @@ const char* const tandem_go_names[TANDEM_GO_FUNCTION_COUNT] = {
     "tdm_post_local_sgd_optimizer_create",
     "tdm_zero_redundancy_optimizer_create",
     "tdm_zero_redundancy_optimizer_consolidate",
+    "tdm_share_parameters",
     "tdm_device_mesh_create",
     "tdm_device_mesh_free",
     "tdm_device_mesh_dimensions",
@@ -2122,712 +2123,717 @@ tdm_error* tdm_zero_redundancy_optimizer_consolidate(tdm_optimizer* optimizer, i
   return ((tdm_error* (*)(tdm_optimizer* optimizer, int32_t to))slots[326])(optimizer, to);
 }
 
-tdm_error* tdm_device_mesh_create(tdm_process_group* world, const int64_t* shape, const char* const* names, size_t dimension_count, tdm_device_mesh** out) {
+tdm_error* tdm_share_parameters(const char* const* names, tdm_tensor* const* tensors, size_t count, const char* model, int64_t timeout_ms, int32_t* made) {
   if (!slots[327]) return (tdm_error*)&tandem_go_missing[327];
-  return ((tdm_error* (*)(tdm_process_group* world, const int64_t* shape, const char* const* names, size_t dimension_count, tdm_device_mesh** out))slots[327])(world, shape, names, dimension_count, out);
+  return ((tdm_error* (*)(const char* const* names, tdm_tensor* const* tensors, size_t count, const char* model, int64_t timeout_ms, int32_t* made))slots[327])(names, tensors, count, model, timeout_ms, made);
+}
+
+tdm_error* tdm_device_mesh_create(tdm_process_group* world, const int64_t* shape, const char* const* names, size_t dimension_count, tdm_device_mesh** out) {
+  if (!slots[328]) return (tdm_error*)&tandem_go_missing[328];
+  return ((tdm_error* (*)(tdm_process_group* world, const int64_t* shape, const char* const* names, size_t dimension_count, tdm_device_mesh** out))slots[328])(world, shape, names, dimension_count, out);
 }
 
 void tdm_device_mesh_free(tdm_device_mesh* mesh) {
-  if (!slots[328]) return;
-  ((void (*)(tdm_device_mesh* mesh))slots[328])(mesh);
+  if (!slots[329]) return;
+  ((void (*)(tdm_device_mesh* mesh))slots[329])(mesh);
 }
 
 int64_t tdm_device_mesh_dimensions(const tdm_device_mesh* mesh) {
-  if (!slots[329]) return 0;
-  return ((int64_t (*)(const tdm_device_mesh* mesh))slots[329])(mesh);
+  if (!slots[330]) return 0;
+  return ((int64_t (*)(const tdm_device_mesh* mesh))slots[330])(mesh);
 }
 
 const char* tdm_device_mesh_name(const tdm_device_mesh* mesh, int64_t dimension) {
-  if (!slots[330]) return 0;
-  return ((const char* (*)(const tdm_device_mesh* mesh, int64_t dimension))slots[330])(mesh, dimension);
+  if (!slots[331]) return 0;
+  return ((const char* (*)(const tdm_device_mesh* mesh, int64_t dimension))slots[331])(mesh, dimension);
 }
 
 int64_t tdm_device_mesh_size(const tdm_device_mesh* mesh, int64_t dimension) {
-  if (!slots[331]) return 0;
-  return ((int64_t (*)(const tdm_device_mesh* mesh, int64_t dimension))slots[331])(mesh, dimension);
-}
-
-int64_t tdm_device_mesh_coordinate(const tdm_device_mesh* mesh, int64_t dimension) {
   if (!slots[332]) return 0;
   return ((int64_t (*)(const tdm_device_mesh* mesh, int64_t dimension))slots[332])(mesh, dimension);
 }
 
+int64_t tdm_device_mesh_coordinate(const tdm_device_mesh* mesh, int64_t dimension) {
+  if (!slots[333]) return 0;
+  return ((int64_t (*)(const tdm_device_mesh* mesh, int64_t dimension))slots[333])(mesh, dimension);
+}
+
 tdm_error* tdm_device_mesh_group(const tdm_device_mesh* mesh, const char* name, tdm_process_group** out) {
-  if (!slots[333]) return (tdm_error*)&tandem_go_missing[333];
-  return ((tdm_error* (*)(const tdm_device_mesh* mesh, const char* name, tdm_process_group** out))slots[333])(mesh, name, out);
+  if (!slots[334]) return (tdm_error*)&tandem_go_missing[334];
+  return ((tdm_error* (*)(const tdm_device_mesh* mesh, const char* name, tdm_process_group** out))slots[334])(mesh, name, out);
 }
 
 tdm_error* tdm_device_mesh_submesh(const tdm_device_mesh* mesh, const char* const* names, size_t name_count, tdm_device_mesh** out) {
-  if (!slots[334]) return (tdm_error*)&tandem_go_missing[334];
-  return ((tdm_error* (*)(const tdm_device_mesh* mesh, const char* const* names, size_t name_count, tdm_device_mesh** out))slots[334])(mesh, names, name_count, out);
+  if (!slots[335]) return (tdm_error*)&tandem_go_missing[335];
+  return ((tdm_error* (*)(const tdm_device_mesh* mesh, const char* const* names, size_t name_count, tdm_device_mesh** out))slots[335])(mesh, names, name_count, out);
 }
 
 tdm_error* tdm_device_mesh_flatten(const tdm_device_mesh* mesh, const char* name, tdm_device_mesh** out) {
-  if (!slots[335]) return (tdm_error*)&tandem_go_missing[335];
-  return ((tdm_error* (*)(const tdm_device_mesh* mesh, const char* name, tdm_device_mesh** out))slots[335])(mesh, name, out);
+  if (!slots[336]) return (tdm_error*)&tandem_go_missing[336];
+  return ((tdm_error* (*)(const tdm_device_mesh* mesh, const char* name, tdm_device_mesh** out))slots[336])(mesh, name, out);
 }
 
 void tdm_pipeline_options_init(tdm_pipeline_options* made, size_t struct_size) {
-  if (!slots[336]) return;
-  ((void (*)(tdm_pipeline_options* made, size_t struct_size))slots[336])(made, struct_size);
+  if (!slots[337]) return;
+  ((void (*)(tdm_pipeline_options* made, size_t struct_size))slots[337])(made, struct_size);
 }
 
 tdm_error* tdm_pipeline_create(tdm_process_group* group, tdm_tensor* const* parameters, const char* const* names, const int32_t* stages, const uint8_t* tied, const uint8_t* sparse, size_t parameter_count, tdm_tensor* const* buffers, const char* const* buffer_names, const int32_t* buffer_stages, const uint8_t* tied_buffers, size_t buffer_count, const tdm_pipeline_options* options, tdm_error* (*forward)(void* user_data, const tdm_pipeline_call* call), tdm_error* (*loss)(void* user_data, const tdm_pipeline_call* call), void* user_data, void (*destroy)(void* user_data), tdm_pipeline** out) {
-  if (!slots[337]) return (tdm_error*)&tandem_go_missing[337];
-  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* const* parameters, const char* const* names, const int32_t* stages, const uint8_t* tied, const uint8_t* sparse, size_t parameter_count, tdm_tensor* const* buffers, const char* const* buffer_names, const int32_t* buffer_stages, const uint8_t* tied_buffers, size_t buffer_count, const tdm_pipeline_options* options, tdm_error* (*forward)(void* user_data, const tdm_pipeline_call* call), tdm_error* (*loss)(void* user_data, const tdm_pipeline_call* call), void* user_data, void (*destroy)(void* user_data), tdm_pipeline** out))slots[337])(group, parameters, names, stages, tied, sparse, parameter_count, buffers, buffer_names, buffer_stages, tied_buffers, buffer_count, options, forward, loss, user_data, destroy, out);
+  if (!slots[338]) return (tdm_error*)&tandem_go_missing[338];
+  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* const* parameters, const char* const* names, const int32_t* stages, const uint8_t* tied, const uint8_t* sparse, size_t parameter_count, tdm_tensor* const* buffers, const char* const* buffer_names, const int32_t* buffer_stages, const uint8_t* tied_buffers, size_t buffer_count, const tdm_pipeline_options* options, tdm_error* (*forward)(void* user_data, const tdm_pipeline_call* call), tdm_error* (*loss)(void* user_data, const tdm_pipeline_call* call), void* user_data, void (*destroy)(void* user_data), tdm_pipeline** out))slots[338])(group, parameters, names, stages, tied, sparse, parameter_count, buffers, buffer_names, buffer_stages, tied_buffers, buffer_count, options, forward, loss, user_data, destroy, out);
 }
 
 void tdm_pipeline_free(tdm_pipeline* pipeline) {
-  if (!slots[338]) return;
-  ((void (*)(tdm_pipeline* pipeline))slots[338])(pipeline);
+  if (!slots[339]) return;
+  ((void (*)(tdm_pipeline* pipeline))slots[339])(pipeline);
 }
 
 tdm_error* tdm_pipeline_step(tdm_pipeline* pipeline, tdm_tensor* const* inputs, size_t input_count, tdm_tensor* const* targets, size_t target_count, double* loss) {
-  if (!slots[339]) return (tdm_error*)&tandem_go_missing[339];
-  return ((tdm_error* (*)(tdm_pipeline* pipeline, tdm_tensor* const* inputs, size_t input_count, tdm_tensor* const* targets, size_t target_count, double* loss))slots[339])(pipeline, inputs, input_count, targets, target_count, loss);
-}
-
-tdm_error* tdm_pipeline_evaluate(tdm_pipeline* pipeline, tdm_tensor* const* inputs, size_t input_count, tdm_tensor* const* targets, size_t target_count, double* loss) {
   if (!slots[340]) return (tdm_error*)&tandem_go_missing[340];
   return ((tdm_error* (*)(tdm_pipeline* pipeline, tdm_tensor* const* inputs, size_t input_count, tdm_tensor* const* targets, size_t target_count, double* loss))slots[340])(pipeline, inputs, input_count, targets, target_count, loss);
 }
 
-tdm_error* tdm_pipeline_forward(tdm_pipeline* pipeline, tdm_tensor* const* inputs, size_t input_count, tdm_tensor** results, size_t* result_count) {
+tdm_error* tdm_pipeline_evaluate(tdm_pipeline* pipeline, tdm_tensor* const* inputs, size_t input_count, tdm_tensor* const* targets, size_t target_count, double* loss) {
   if (!slots[341]) return (tdm_error*)&tandem_go_missing[341];
-  return ((tdm_error* (*)(tdm_pipeline* pipeline, tdm_tensor* const* inputs, size_t input_count, tdm_tensor** results, size_t* result_count))slots[341])(pipeline, inputs, input_count, results, result_count);
+  return ((tdm_error* (*)(tdm_pipeline* pipeline, tdm_tensor* const* inputs, size_t input_count, tdm_tensor* const* targets, size_t target_count, double* loss))slots[341])(pipeline, inputs, input_count, targets, target_count, loss);
+}
+
+tdm_error* tdm_pipeline_forward(tdm_pipeline* pipeline, tdm_tensor* const* inputs, size_t input_count, tdm_tensor** results, size_t* result_count) {
+  if (!slots[342]) return (tdm_error*)&tandem_go_missing[342];
+  return ((tdm_error* (*)(tdm_pipeline* pipeline, tdm_tensor* const* inputs, size_t input_count, tdm_tensor** results, size_t* result_count))slots[342])(pipeline, inputs, input_count, results, result_count);
 }
 
 tdm_error* tdm_pipeline_saves(const tdm_pipeline* pipeline, const char* name, int32_t is_spread, int32_t* saves) {
-  if (!slots[342]) return (tdm_error*)&tandem_go_missing[342];
-  return ((tdm_error* (*)(const tdm_pipeline* pipeline, const char* name, int32_t is_spread, int32_t* saves))slots[342])(pipeline, name, is_spread, saves);
+  if (!slots[343]) return (tdm_error*)&tandem_go_missing[343];
+  return ((tdm_error* (*)(const tdm_pipeline* pipeline, const char* name, int32_t is_spread, int32_t* saves))slots[343])(pipeline, name, is_spread, saves);
 }
 
 void tdm_pipeline_split_options_init(tdm_pipeline_split_options* made, size_t struct_size) {
-  if (!slots[343]) return;
-  ((void (*)(tdm_pipeline_split_options* made, size_t struct_size))slots[343])(made, struct_size);
+  if (!slots[344]) return;
+  ((void (*)(tdm_pipeline_split_options* made, size_t struct_size))slots[344])(made, struct_size);
 }
 
 tdm_error* tdm_pipeline_split_by_time(tdm_process_group* group, int64_t layer_count, tdm_tensor* const* tensors, size_t tensor_count, tdm_tensor* const* inputs, size_t input_count, tdm_tensor* const* targets, size_t target_count, const tdm_pipeline_split_options* options, tdm_error* (*forward)(void* user_data, const tdm_pipeline_call* call), tdm_error* (*loss)(void* user_data, const tdm_pipeline_call* call), void* user_data, void (*destroy)(void* user_data), int64_t* first_layers, size_t* stage_count) {
-  if (!slots[344]) return (tdm_error*)&tandem_go_missing[344];
-  return ((tdm_error* (*)(tdm_process_group* group, int64_t layer_count, tdm_tensor* const* tensors, size_t tensor_count, tdm_tensor* const* inputs, size_t input_count, tdm_tensor* const* targets, size_t target_count, const tdm_pipeline_split_options* options, tdm_error* (*forward)(void* user_data, const tdm_pipeline_call* call), tdm_error* (*loss)(void* user_data, const tdm_pipeline_call* call), void* user_data, void (*destroy)(void* user_data), int64_t* first_layers, size_t* stage_count))slots[344])(group, layer_count, tensors, tensor_count, inputs, input_count, targets, target_count, options, forward, loss, user_data, destroy, first_layers, stage_count);
+  if (!slots[345]) return (tdm_error*)&tandem_go_missing[345];
+  return ((tdm_error* (*)(tdm_process_group* group, int64_t layer_count, tdm_tensor* const* tensors, size_t tensor_count, tdm_tensor* const* inputs, size_t input_count, tdm_tensor* const* targets, size_t target_count, const tdm_pipeline_split_options* options, tdm_error* (*forward)(void* user_data, const tdm_pipeline_call* call), tdm_error* (*loss)(void* user_data, const tdm_pipeline_call* call), void* user_data, void (*destroy)(void* user_data), int64_t* first_layers, size_t* stage_count))slots[345])(group, layer_count, tensors, tensor_count, inputs, input_count, targets, target_count, options, forward, loss, user_data, destroy, first_layers, stage_count);
 }
 
 void tdm_checkpoint_folder_options_init(tdm_checkpoint_folder_options* made, size_t struct_size) {
-  if (!slots[345]) return;
-  ((void (*)(tdm_checkpoint_folder_options* made, size_t struct_size))slots[345])(made, struct_size);
+  if (!slots[346]) return;
+  ((void (*)(tdm_checkpoint_folder_options* made, size_t struct_size))slots[346])(made, struct_size);
 }
 
 tdm_error* tdm_checkpoint_folder_create(const char* path, const tdm_checkpoint_folder_options* options, tdm_process_group* group, tdm_checkpoint_folder** out) {
-  if (!slots[346]) return (tdm_error*)&tandem_go_missing[346];
-  return ((tdm_error* (*)(const char* path, const tdm_checkpoint_folder_options* options, tdm_process_group* group, tdm_checkpoint_folder** out))slots[346])(path, options, group, out);
+  if (!slots[347]) return (tdm_error*)&tandem_go_missing[347];
+  return ((tdm_error* (*)(const char* path, const tdm_checkpoint_folder_options* options, tdm_process_group* group, tdm_checkpoint_folder** out))slots[347])(path, options, group, out);
 }
 
 void tdm_checkpoint_folder_free(tdm_checkpoint_folder* folder) {
-  if (!slots[347]) return;
-  ((void (*)(tdm_checkpoint_folder* folder))slots[347])(folder);
+  if (!slots[348]) return;
+  ((void (*)(tdm_checkpoint_folder* folder))slots[348])(folder);
 }
 
 const char* tdm_checkpoint_folder_path(const tdm_checkpoint_folder* folder) {
-  if (!slots[348]) return 0;
-  return ((const char* (*)(const tdm_checkpoint_folder* folder))slots[348])(folder);
+  if (!slots[349]) return 0;
+  return ((const char* (*)(const tdm_checkpoint_folder* folder))slots[349])(folder);
 }
 
 tdm_error* tdm_checkpoint_folder_save(tdm_checkpoint_folder* folder, int64_t step, const tdm_checkpoint_tensor* tensors, size_t tensor_count, const char* values) {
-  if (!slots[349]) return (tdm_error*)&tandem_go_missing[349];
-  return ((tdm_error* (*)(tdm_checkpoint_folder* folder, int64_t step, const tdm_checkpoint_tensor* tensors, size_t tensor_count, const char* values))slots[349])(folder, step, tensors, tensor_count, values);
-}
-
-tdm_error* tdm_checkpoint_folder_save_async(tdm_checkpoint_folder* folder, int64_t step, const tdm_checkpoint_tensor* tensors, size_t tensor_count, const char* values) {
   if (!slots[350]) return (tdm_error*)&tandem_go_missing[350];
   return ((tdm_error* (*)(tdm_checkpoint_folder* folder, int64_t step, const tdm_checkpoint_tensor* tensors, size_t tensor_count, const char* values))slots[350])(folder, step, tensors, tensor_count, values);
 }
 
-tdm_error* tdm_checkpoint_folder_save_failed(tdm_checkpoint_folder* folder, int64_t step, int32_t beside, const char* reason) {
+tdm_error* tdm_checkpoint_folder_save_async(tdm_checkpoint_folder* folder, int64_t step, const tdm_checkpoint_tensor* tensors, size_t tensor_count, const char* values) {
   if (!slots[351]) return (tdm_error*)&tandem_go_missing[351];
-  return ((tdm_error* (*)(tdm_checkpoint_folder* folder, int64_t step, int32_t beside, const char* reason))slots[351])(folder, step, beside, reason);
+  return ((tdm_error* (*)(tdm_checkpoint_folder* folder, int64_t step, const tdm_checkpoint_tensor* tensors, size_t tensor_count, const char* values))slots[351])(folder, step, tensors, tensor_count, values);
+}
+
+tdm_error* tdm_checkpoint_folder_save_failed(tdm_checkpoint_folder* folder, int64_t step, int32_t beside, const char* reason) {
+  if (!slots[352]) return (tdm_error*)&tandem_go_missing[352];
+  return ((tdm_error* (*)(tdm_checkpoint_folder* folder, int64_t step, int32_t beside, const char* reason))slots[352])(folder, step, beside, reason);
 }
 
 int32_t tdm_checkpoint_folder_saving(const tdm_checkpoint_folder* folder) {
-  if (!slots[352]) return 0;
-  return ((int32_t (*)(const tdm_checkpoint_folder* folder))slots[352])(folder);
+  if (!slots[353]) return 0;
+  return ((int32_t (*)(const tdm_checkpoint_folder* folder))slots[353])(folder);
 }
 
 tdm_error* tdm_checkpoint_folder_wait(tdm_checkpoint_folder* folder) {
-  if (!slots[353]) return (tdm_error*)&tandem_go_missing[353];
-  return ((tdm_error* (*)(tdm_checkpoint_folder* folder))slots[353])(folder);
-}
-
-tdm_error* tdm_checkpoint_folder_close(tdm_checkpoint_folder* folder) {
   if (!slots[354]) return (tdm_error*)&tandem_go_missing[354];
   return ((tdm_error* (*)(tdm_checkpoint_folder* folder))slots[354])(folder);
 }
 
-tdm_error* tdm_checkpoint_folder_abort(tdm_checkpoint_folder* folder) {
+tdm_error* tdm_checkpoint_folder_close(tdm_checkpoint_folder* folder) {
   if (!slots[355]) return (tdm_error*)&tandem_go_missing[355];
   return ((tdm_error* (*)(tdm_checkpoint_folder* folder))slots[355])(folder);
 }
 
-tdm_error* tdm_checkpoint_folder_steps(const tdm_checkpoint_folder* folder, int64_t* steps, size_t* step_count) {
+tdm_error* tdm_checkpoint_folder_abort(tdm_checkpoint_folder* folder) {
   if (!slots[356]) return (tdm_error*)&tandem_go_missing[356];
-  return ((tdm_error* (*)(const tdm_checkpoint_folder* folder, int64_t* steps, size_t* step_count))slots[356])(folder, steps, step_count);
+  return ((tdm_error* (*)(tdm_checkpoint_folder* folder))slots[356])(folder);
+}
+
+tdm_error* tdm_checkpoint_folder_steps(const tdm_checkpoint_folder* folder, int64_t* steps, size_t* step_count) {
+  if (!slots[357]) return (tdm_error*)&tandem_go_missing[357];
+  return ((tdm_error* (*)(const tdm_checkpoint_folder* folder, int64_t* steps, size_t* step_count))slots[357])(folder, steps, step_count);
 }
 
 tdm_error* tdm_checkpoint_folder_load(tdm_checkpoint_folder* folder, int64_t step, const char* const* sections, size_t section_count, tdm_checkpoint** out) {
-  if (!slots[357]) return (tdm_error*)&tandem_go_missing[357];
-  return ((tdm_error* (*)(tdm_checkpoint_folder* folder, int64_t step, const char* const* sections, size_t section_count, tdm_checkpoint** out))slots[357])(folder, step, sections, section_count, out);
+  if (!slots[358]) return (tdm_error*)&tandem_go_missing[358];
+  return ((tdm_error* (*)(tdm_checkpoint_folder* folder, int64_t step, const char* const* sections, size_t section_count, tdm_checkpoint** out))slots[358])(folder, step, sections, section_count, out);
 }
 
 void tdm_checkpoint_selection_init(tdm_checkpoint_selection* made, size_t struct_size) {
-  if (!slots[358]) return;
-  ((void (*)(tdm_checkpoint_selection* made, size_t struct_size))slots[358])(made, struct_size);
+  if (!slots[359]) return;
+  ((void (*)(tdm_checkpoint_selection* made, size_t struct_size))slots[359])(made, struct_size);
 }
 
 tdm_error* tdm_checkpoint_folder_load_part(tdm_checkpoint_folder* folder, const tdm_checkpoint_selection* selection, tdm_checkpoint** out) {
-  if (!slots[359]) return (tdm_error*)&tandem_go_missing[359];
-  return ((tdm_error* (*)(tdm_checkpoint_folder* folder, const tdm_checkpoint_selection* selection, tdm_checkpoint** out))slots[359])(folder, selection, out);
+  if (!slots[360]) return (tdm_error*)&tandem_go_missing[360];
+  return ((tdm_error* (*)(tdm_checkpoint_folder* folder, const tdm_checkpoint_selection* selection, tdm_checkpoint** out))slots[360])(folder, selection, out);
 }
 
 tdm_error* tdm_checkpoint_folder_agree(tdm_checkpoint_folder* folder, const char* failure) {
-  if (!slots[360]) return (tdm_error*)&tandem_go_missing[360];
-  return ((tdm_error* (*)(tdm_checkpoint_folder* folder, const char* failure))slots[360])(folder, failure);
+  if (!slots[361]) return (tdm_error*)&tandem_go_missing[361];
+  return ((tdm_error* (*)(tdm_checkpoint_folder* folder, const char* failure))slots[361])(folder, failure);
 }
 
 void tdm_checkpoint_free(tdm_checkpoint* checkpoint) {
-  if (!slots[361]) return;
-  ((void (*)(tdm_checkpoint* checkpoint))slots[361])(checkpoint);
+  if (!slots[362]) return;
+  ((void (*)(tdm_checkpoint* checkpoint))slots[362])(checkpoint);
 }
 
 int64_t tdm_checkpoint_step(const tdm_checkpoint* checkpoint) {
-  if (!slots[362]) return 0;
-  return ((int64_t (*)(const tdm_checkpoint* checkpoint))slots[362])(checkpoint);
+  if (!slots[363]) return 0;
+  return ((int64_t (*)(const tdm_checkpoint* checkpoint))slots[363])(checkpoint);
 }
 
 int32_t tdm_checkpoint_world_size(const tdm_checkpoint* checkpoint) {
-  if (!slots[363]) return 0;
-  return ((int32_t (*)(const tdm_checkpoint* checkpoint))slots[363])(checkpoint);
+  if (!slots[364]) return 0;
+  return ((int32_t (*)(const tdm_checkpoint* checkpoint))slots[364])(checkpoint);
 }
 
 const char* tdm_checkpoint_values(const tdm_checkpoint* checkpoint) {
-  if (!slots[364]) return 0;
-  return ((const char* (*)(const tdm_checkpoint* checkpoint))slots[364])(checkpoint);
+  if (!slots[365]) return 0;
+  return ((const char* (*)(const tdm_checkpoint* checkpoint))slots[365])(checkpoint);
 }
 
 tdm_error* tdm_checkpoint_refused(const tdm_checkpoint* checkpoint, tdm_strings** out) {
-  if (!slots[365]) return (tdm_error*)&tandem_go_missing[365];
-  return ((tdm_error* (*)(const tdm_checkpoint* checkpoint, tdm_strings** out))slots[365])(checkpoint, out);
-}
-
-tdm_error* tdm_checkpoint_sections(const tdm_checkpoint* checkpoint, tdm_strings** out) {
   if (!slots[366]) return (tdm_error*)&tandem_go_missing[366];
   return ((tdm_error* (*)(const tdm_checkpoint* checkpoint, tdm_strings** out))slots[366])(checkpoint, out);
 }
 
-tdm_error* tdm_checkpoint_tensors(const tdm_checkpoint* checkpoint, const char* section, tdm_named_tensors** out) {
+tdm_error* tdm_checkpoint_sections(const tdm_checkpoint* checkpoint, tdm_strings** out) {
   if (!slots[367]) return (tdm_error*)&tandem_go_missing[367];
-  return ((tdm_error* (*)(const tdm_checkpoint* checkpoint, const char* section, tdm_named_tensors** out))slots[367])(checkpoint, section, out);
+  return ((tdm_error* (*)(const tdm_checkpoint* checkpoint, tdm_strings** out))slots[367])(checkpoint, out);
+}
+
+tdm_error* tdm_checkpoint_tensors(const tdm_checkpoint* checkpoint, const char* section, tdm_named_tensors** out) {
+  if (!slots[368]) return (tdm_error*)&tandem_go_missing[368];
+  return ((tdm_error* (*)(const tdm_checkpoint* checkpoint, const char* section, tdm_named_tensors** out))slots[368])(checkpoint, section, out);
 }
 
 void tdm_elastic_options_init(tdm_elastic_options* made, size_t struct_size) {
-  if (!slots[368]) return;
-  ((void (*)(tdm_elastic_options* made, size_t struct_size))slots[368])(made, struct_size);
+  if (!slots[369]) return;
+  ((void (*)(tdm_elastic_options* made, size_t struct_size))slots[369])(made, struct_size);
 }
 
 tdm_error* tdm_elastic_create(const tdm_process_group_options* group, const tdm_elastic_options* options, tdm_elastic** out) {
-  if (!slots[369]) return (tdm_error*)&tandem_go_missing[369];
-  return ((tdm_error* (*)(const tdm_process_group_options* group, const tdm_elastic_options* options, tdm_elastic** out))slots[369])(group, options, out);
+  if (!slots[370]) return (tdm_error*)&tandem_go_missing[370];
+  return ((tdm_error* (*)(const tdm_process_group_options* group, const tdm_elastic_options* options, tdm_elastic** out))slots[370])(group, options, out);
 }
 
 void tdm_elastic_free(tdm_elastic* elastic) {
-  if (!slots[370]) return;
-  ((void (*)(tdm_elastic* elastic))slots[370])(elastic);
+  if (!slots[371]) return;
+  ((void (*)(tdm_elastic* elastic))slots[371])(elastic);
 }
 
 tdm_error* tdm_elastic_commit(tdm_elastic* elastic, const tdm_checkpoint_tensor* tensors, size_t tensor_count, const char* values) {
-  if (!slots[371]) return (tdm_error*)&tandem_go_missing[371];
-  return ((tdm_error* (*)(tdm_elastic* elastic, const tdm_checkpoint_tensor* tensors, size_t tensor_count, const char* values))slots[371])(elastic, tensors, tensor_count, values);
+  if (!slots[372]) return (tdm_error*)&tandem_go_missing[372];
+  return ((tdm_error* (*)(tdm_elastic* elastic, const tdm_checkpoint_tensor* tensors, size_t tensor_count, const char* values))slots[372])(elastic, tensors, tensor_count, values);
 }
 
 tdm_error* tdm_elastic_committed(const tdm_elastic* elastic, tdm_checkpoint** out) {
-  if (!slots[372]) return (tdm_error*)&tandem_go_missing[372];
-  return ((tdm_error* (*)(const tdm_elastic* elastic, tdm_checkpoint** out))slots[372])(elastic, out);
+  if (!slots[373]) return (tdm_error*)&tandem_go_missing[373];
+  return ((tdm_error* (*)(const tdm_elastic* elastic, tdm_checkpoint** out))slots[373])(elastic, out);
 }
 
 tdm_error* tdm_elastic_meet(tdm_elastic* elastic, tdm_process_group** out) {
-  if (!slots[373]) return (tdm_error*)&tandem_go_missing[373];
-  return ((tdm_error* (*)(tdm_elastic* elastic, tdm_process_group** out))slots[373])(elastic, out);
+  if (!slots[374]) return (tdm_error*)&tandem_go_missing[374];
+  return ((tdm_error* (*)(tdm_elastic* elastic, tdm_process_group** out))slots[374])(elastic, out);
 }
 
 int64_t tdm_elastic_epoch(const tdm_elastic* elastic) {
-  if (!slots[374]) return 0;
-  return ((int64_t (*)(const tdm_elastic* elastic))slots[374])(elastic);
-}
-
-int64_t tdm_elastic_steps(const tdm_elastic* elastic) {
   if (!slots[375]) return 0;
   return ((int64_t (*)(const tdm_elastic* elastic))slots[375])(elastic);
 }
 
+int64_t tdm_elastic_steps(const tdm_elastic* elastic) {
+  if (!slots[376]) return 0;
+  return ((int64_t (*)(const tdm_elastic* elastic))slots[376])(elastic);
+}
+
 tdm_error* tdm_elastic_step(tdm_elastic* elastic, tdm_elastic_next* next) {
-  if (!slots[376]) return (tdm_error*)&tandem_go_missing[376];
-  return ((tdm_error* (*)(tdm_elastic* elastic, tdm_elastic_next* next))slots[376])(elastic, next);
+  if (!slots[377]) return (tdm_error*)&tandem_go_missing[377];
+  return ((tdm_error* (*)(tdm_elastic* elastic, tdm_elastic_next* next))slots[377])(elastic, next);
 }
 
 tdm_error* tdm_elastic_has_ended(tdm_elastic* elastic, int32_t* ended) {
-  if (!slots[377]) return (tdm_error*)&tandem_go_missing[377];
-  return ((tdm_error* (*)(tdm_elastic* elastic, int32_t* ended))slots[377])(elastic, ended);
+  if (!slots[378]) return (tdm_error*)&tandem_go_missing[378];
+  return ((tdm_error* (*)(tdm_elastic* elastic, int32_t* ended))slots[378])(elastic, ended);
 }
 
 tdm_error* tdm_elastic_done(tdm_elastic* elastic) {
-  if (!slots[378]) return (tdm_error*)&tandem_go_missing[378];
-  return ((tdm_error* (*)(tdm_elastic* elastic))slots[378])(elastic);
-}
-
-tdm_error* tdm_elastic_notify(tdm_elastic* elastic) {
   if (!slots[379]) return (tdm_error*)&tandem_go_missing[379];
   return ((tdm_error* (*)(tdm_elastic* elastic))slots[379])(elastic);
 }
 
-tdm_error* tdm_elastic_left(tdm_elastic* elastic) {
+tdm_error* tdm_elastic_notify(tdm_elastic* elastic) {
   if (!slots[380]) return (tdm_error*)&tandem_go_missing[380];
   return ((tdm_error* (*)(tdm_elastic* elastic))slots[380])(elastic);
 }
 
+tdm_error* tdm_elastic_left(tdm_elastic* elastic) {
+  if (!slots[381]) return (tdm_error*)&tandem_go_missing[381];
+  return ((tdm_error* (*)(tdm_elastic* elastic))slots[381])(elastic);
+}
+
 int32_t tdm_elastic_has_left(const tdm_elastic* elastic) {
-  if (!slots[381]) return 0;
-  return ((int32_t (*)(const tdm_elastic* elastic))slots[381])(elastic);
+  if (!slots[382]) return 0;
+  return ((int32_t (*)(const tdm_elastic* elastic))slots[382])(elastic);
 }
 
 tdm_error* tdm_elastic_abort(tdm_elastic* elastic) {
-  if (!slots[382]) return (tdm_error*)&tandem_go_missing[382];
-  return ((tdm_error* (*)(tdm_elastic* elastic))slots[382])(elastic);
+  if (!slots[383]) return (tdm_error*)&tandem_go_missing[383];
+  return ((tdm_error* (*)(tdm_elastic* elastic))slots[383])(elastic);
 }
 
 tdm_error* tdm_elastic_describe(tdm_elastic* elastic, const char* text) {
-  if (!slots[383]) return (tdm_error*)&tandem_go_missing[383];
-  return ((tdm_error* (*)(tdm_elastic* elastic, const char* text))slots[383])(elastic, text);
+  if (!slots[384]) return (tdm_error*)&tandem_go_missing[384];
+  return ((tdm_error* (*)(tdm_elastic* elastic, const char* text))slots[384])(elastic, text);
 }
 
 void tdm_metrics_options_init(tdm_metrics_options* made, size_t struct_size) {
-  if (!slots[384]) return;
-  ((void (*)(tdm_metrics_options* made, size_t struct_size))slots[384])(made, struct_size);
+  if (!slots[385]) return;
+  ((void (*)(tdm_metrics_options* made, size_t struct_size))slots[385])(made, struct_size);
 }
 
 tdm_error* tdm_metrics_report(const tdm_metrics_options* options) {
-  if (!slots[385]) return (tdm_error*)&tandem_go_missing[385];
-  return ((tdm_error* (*)(const tdm_metrics_options* options))slots[385])(options);
+  if (!slots[386]) return (tdm_error*)&tandem_go_missing[386];
+  return ((tdm_error* (*)(const tdm_metrics_options* options))slots[386])(options);
 }
 
 void tdm_recordio_writer_options_init(tdm_recordio_writer_options* made, size_t struct_size) {
-  if (!slots[386]) return;
-  ((void (*)(tdm_recordio_writer_options* made, size_t struct_size))slots[386])(made, struct_size);
+  if (!slots[387]) return;
+  ((void (*)(tdm_recordio_writer_options* made, size_t struct_size))slots[387])(made, struct_size);
 }
 
 tdm_error* tdm_recordio_writer_create(const char* path, const tdm_recordio_writer_options* options, tdm_recordio_writer** out) {
-  if (!slots[387]) return (tdm_error*)&tandem_go_missing[387];
-  return ((tdm_error* (*)(const char* path, const tdm_recordio_writer_options* options, tdm_recordio_writer** out))slots[387])(path, options, out);
+  if (!slots[388]) return (tdm_error*)&tandem_go_missing[388];
+  return ((tdm_error* (*)(const char* path, const tdm_recordio_writer_options* options, tdm_recordio_writer** out))slots[388])(path, options, out);
 }
 
 tdm_error* tdm_recordio_writer_write(tdm_recordio_writer* writer, const void* data, size_t size) {
-  if (!slots[388]) return (tdm_error*)&tandem_go_missing[388];
-  return ((tdm_error* (*)(tdm_recordio_writer* writer, const void* data, size_t size))slots[388])(writer, data, size);
+  if (!slots[389]) return (tdm_error*)&tandem_go_missing[389];
+  return ((tdm_error* (*)(tdm_recordio_writer* writer, const void* data, size_t size))slots[389])(writer, data, size);
 }
 
 tdm_error* tdm_recordio_writer_close(tdm_recordio_writer* writer) {
-  if (!slots[389]) return (tdm_error*)&tandem_go_missing[389];
-  return ((tdm_error* (*)(tdm_recordio_writer* writer))slots[389])(writer);
+  if (!slots[390]) return (tdm_error*)&tandem_go_missing[390];
+  return ((tdm_error* (*)(tdm_recordio_writer* writer))slots[390])(writer);
 }
 
 void tdm_recordio_writer_free(tdm_recordio_writer* writer) {
-  if (!slots[390]) return;
-  ((void (*)(tdm_recordio_writer* writer))slots[390])(writer);
+  if (!slots[391]) return;
+  ((void (*)(tdm_recordio_writer* writer))slots[391])(writer);
 }
 
 tdm_error* tdm_recordio_reader_create(const char* path, tdm_recordio_reader** out) {
-  if (!slots[391]) return (tdm_error*)&tandem_go_missing[391];
-  return ((tdm_error* (*)(const char* path, tdm_recordio_reader** out))slots[391])(path, out);
+  if (!slots[392]) return (tdm_error*)&tandem_go_missing[392];
+  return ((tdm_error* (*)(const char* path, tdm_recordio_reader** out))slots[392])(path, out);
 }
 
 int64_t tdm_recordio_reader_count(const tdm_recordio_reader* reader) {
-  if (!slots[392]) return 0;
-  return ((int64_t (*)(const tdm_recordio_reader* reader))slots[392])(reader);
+  if (!slots[393]) return 0;
+  return ((int64_t (*)(const tdm_recordio_reader* reader))slots[393])(reader);
 }
 
 tdm_error* tdm_recordio_reader_get(tdm_recordio_reader* reader, int64_t index, const void** data, size_t* size) {
-  if (!slots[393]) return (tdm_error*)&tandem_go_missing[393];
-  return ((tdm_error* (*)(tdm_recordio_reader* reader, int64_t index, const void** data, size_t* size))slots[393])(reader, index, data, size);
+  if (!slots[394]) return (tdm_error*)&tandem_go_missing[394];
+  return ((tdm_error* (*)(tdm_recordio_reader* reader, int64_t index, const void** data, size_t* size))slots[394])(reader, index, data, size);
 }
 
 tdm_error* tdm_recordio_reader_copy(tdm_recordio_reader* reader, int64_t index, void* destination, size_t bytes) {
-  if (!slots[394]) return (tdm_error*)&tandem_go_missing[394];
-  return ((tdm_error* (*)(tdm_recordio_reader* reader, int64_t index, void* destination, size_t bytes))slots[394])(reader, index, destination, bytes);
+  if (!slots[395]) return (tdm_error*)&tandem_go_missing[395];
+  return ((tdm_error* (*)(tdm_recordio_reader* reader, int64_t index, void* destination, size_t bytes))slots[395])(reader, index, destination, bytes);
 }
 
 int32_t tdm_recordio_reader_version(const tdm_recordio_reader* reader) {
-  if (!slots[395]) return 0;
-  return ((int32_t (*)(const tdm_recordio_reader* reader))slots[395])(reader);
+  if (!slots[396]) return 0;
+  return ((int32_t (*)(const tdm_recordio_reader* reader))slots[396])(reader);
 }
 
 const char* tdm_recordio_reader_schema(const tdm_recordio_reader* reader) {
-  if (!slots[396]) return 0;
-  return ((const char* (*)(const tdm_recordio_reader* reader))slots[396])(reader);
+  if (!slots[397]) return 0;
+  return ((const char* (*)(const tdm_recordio_reader* reader))slots[397])(reader);
 }
 
 int64_t tdm_recordio_reader_metadata_count(const tdm_recordio_reader* reader) {
-  if (!slots[397]) return 0;
-  return ((int64_t (*)(const tdm_recordio_reader* reader))slots[397])(reader);
+  if (!slots[398]) return 0;
+  return ((int64_t (*)(const tdm_recordio_reader* reader))slots[398])(reader);
 }
 
 const char* tdm_recordio_reader_metadata_key(const tdm_recordio_reader* reader, int64_t index) {
-  if (!slots[398]) return 0;
-  return ((const char* (*)(const tdm_recordio_reader* reader, int64_t index))slots[398])(reader, index);
-}
-
-const char* tdm_recordio_reader_metadata_value(const tdm_recordio_reader* reader, int64_t index) {
   if (!slots[399]) return 0;
   return ((const char* (*)(const tdm_recordio_reader* reader, int64_t index))slots[399])(reader, index);
 }
 
+const char* tdm_recordio_reader_metadata_value(const tdm_recordio_reader* reader, int64_t index) {
+  if (!slots[400]) return 0;
+  return ((const char* (*)(const tdm_recordio_reader* reader, int64_t index))slots[400])(reader, index);
+}
+
 void tdm_recordio_reader_free(tdm_recordio_reader* reader) {
-  if (!slots[400]) return;
-  ((void (*)(tdm_recordio_reader* reader))slots[400])(reader);
+  if (!slots[401]) return;
+  ((void (*)(tdm_recordio_reader* reader))slots[401])(reader);
 }
 
 void tdm_loader_options_init(tdm_loader_options* made, size_t struct_size) {
-  if (!slots[401]) return;
-  ((void (*)(tdm_loader_options* made, size_t struct_size))slots[401])(made, struct_size);
+  if (!slots[402]) return;
+  ((void (*)(tdm_loader_options* made, size_t struct_size))slots[402])(made, struct_size);
 }
 
 tdm_error* tdm_loader_create(const char* const* paths, size_t path_count, const tdm_field* fields, size_t field_count, const tdm_loader_options* options, tdm_loader** out) {
-  if (!slots[402]) return (tdm_error*)&tandem_go_missing[402];
-  return ((tdm_error* (*)(const char* const* paths, size_t path_count, const tdm_field* fields, size_t field_count, const tdm_loader_options* options, tdm_loader** out))slots[402])(paths, path_count, fields, field_count, options, out);
+  if (!slots[403]) return (tdm_error*)&tandem_go_missing[403];
+  return ((tdm_error* (*)(const char* const* paths, size_t path_count, const tdm_field* fields, size_t field_count, const tdm_loader_options* options, tdm_loader** out))slots[403])(paths, path_count, fields, field_count, options, out);
 }
 
 void tdm_loader_free(tdm_loader* loader) {
-  if (!slots[403]) return;
-  ((void (*)(tdm_loader* loader))slots[403])(loader);
+  if (!slots[404]) return;
+  ((void (*)(tdm_loader* loader))slots[404])(loader);
 }
 
 int64_t tdm_loader_sample_count(const tdm_loader* loader) {
-  if (!slots[404]) return 0;
-  return ((int64_t (*)(const tdm_loader* loader))slots[404])(loader);
-}
-
-int64_t tdm_loader_batch_count(const tdm_loader* loader) {
   if (!slots[405]) return 0;
   return ((int64_t (*)(const tdm_loader* loader))slots[405])(loader);
 }
 
+int64_t tdm_loader_batch_count(const tdm_loader* loader) {
+  if (!slots[406]) return 0;
+  return ((int64_t (*)(const tdm_loader* loader))slots[406])(loader);
+}
+
 tdm_error* tdm_loader_start_epoch(tdm_loader* loader, int64_t epoch, int64_t first_batch) {
-  if (!slots[406]) return (tdm_error*)&tandem_go_missing[406];
-  return ((tdm_error* (*)(tdm_loader* loader, int64_t epoch, int64_t first_batch))slots[406])(loader, epoch, first_batch);
+  if (!slots[407]) return (tdm_error*)&tandem_go_missing[407];
+  return ((tdm_error* (*)(tdm_loader* loader, int64_t epoch, int64_t first_batch))slots[407])(loader, epoch, first_batch);
 }
 
 tdm_error* tdm_loader_next(tdm_loader* loader, tdm_tensor** batch, size_t field_count, int32_t* has_batch) {
-  if (!slots[407]) return (tdm_error*)&tandem_go_missing[407];
-  return ((tdm_error* (*)(tdm_loader* loader, tdm_tensor** batch, size_t field_count, int32_t* has_batch))slots[407])(loader, batch, field_count, has_batch);
+  if (!slots[408]) return (tdm_error*)&tandem_go_missing[408];
+  return ((tdm_error* (*)(tdm_loader* loader, tdm_tensor** batch, size_t field_count, int32_t* has_batch))slots[408])(loader, batch, field_count, has_batch);
 }
 
 tdm_error* tdm_loader_abort(tdm_loader* loader) {
-  if (!slots[408]) return (tdm_error*)&tandem_go_missing[408];
-  return ((tdm_error* (*)(tdm_loader* loader))slots[408])(loader);
+  if (!slots[409]) return (tdm_error*)&tandem_go_missing[409];
+  return ((tdm_error* (*)(tdm_loader* loader))slots[409])(loader);
 }
 
 void tdm_loader_batch_init(tdm_loader_batch* made, size_t struct_size) {
-  if (!slots[409]) return;
-  ((void (*)(tdm_loader_batch* made, size_t struct_size))slots[409])(made, struct_size);
+  if (!slots[410]) return;
+  ((void (*)(tdm_loader_batch* made, size_t struct_size))slots[410])(made, struct_size);
 }
 
 tdm_error* tdm_loader_get_batch(const tdm_loader* loader, tdm_loader_batch* out) {
-  if (!slots[410]) return (tdm_error*)&tandem_go_missing[410];
-  return ((tdm_error* (*)(const tdm_loader* loader, tdm_loader_batch* out))slots[410])(loader, out);
+  if (!slots[411]) return (tdm_error*)&tandem_go_missing[411];
+  return ((tdm_error* (*)(const tdm_loader* loader, tdm_loader_batch* out))slots[411])(loader, out);
 }
 
 tdm_error* tdm_loader_get_batch_mask(const tdm_loader* loader, tdm_tensor** out) {
-  if (!slots[411]) return (tdm_error*)&tandem_go_missing[411];
-  return ((tdm_error* (*)(const tdm_loader* loader, tdm_tensor** out))slots[411])(loader, out);
+  if (!slots[412]) return (tdm_error*)&tandem_go_missing[412];
+  return ((tdm_error* (*)(const tdm_loader* loader, tdm_tensor** out))slots[412])(loader, out);
 }
 
 tdm_error* tdm_loader_commit(tdm_loader* loader, tdm_string** record) {
-  if (!slots[412]) return (tdm_error*)&tandem_go_missing[412];
-  return ((tdm_error* (*)(tdm_loader* loader, tdm_string** record))slots[412])(loader, record);
+  if (!slots[413]) return (tdm_error*)&tandem_go_missing[413];
+  return ((tdm_error* (*)(tdm_loader* loader, tdm_string** record))slots[413])(loader, record);
 }
 
 tdm_error* tdm_loader_get_state(const tdm_loader* loader, tdm_string** out) {
-  if (!slots[413]) return (tdm_error*)&tandem_go_missing[413];
-  return ((tdm_error* (*)(const tdm_loader* loader, tdm_string** out))slots[413])(loader, out);
+  if (!slots[414]) return (tdm_error*)&tandem_go_missing[414];
+  return ((tdm_error* (*)(const tdm_loader* loader, tdm_string** out))slots[414])(loader, out);
 }
 
 tdm_error* tdm_loader_restore(tdm_loader* loader, const void* data, size_t size) {
-  if (!slots[414]) return (tdm_error*)&tandem_go_missing[414];
-  return ((tdm_error* (*)(tdm_loader* loader, const void* data, size_t size))slots[414])(loader, data, size);
+  if (!slots[415]) return (tdm_error*)&tandem_go_missing[415];
+  return ((tdm_error* (*)(tdm_loader* loader, const void* data, size_t size))slots[415])(loader, data, size);
 }
 
 int64_t tdm_loader_current_epoch(const tdm_loader* loader) {
-  if (!slots[415]) return 0;
-  return ((int64_t (*)(const tdm_loader* loader))slots[415])(loader);
+  if (!slots[416]) return 0;
+  return ((int64_t (*)(const tdm_loader* loader))slots[416])(loader);
 }
 
 void tdm_dataset_free(tdm_dataset* dataset) {
-  if (!slots[416]) return;
-  ((void (*)(tdm_dataset* dataset))slots[416])(dataset);
+  if (!slots[417]) return;
+  ((void (*)(tdm_dataset* dataset))slots[417])(dataset);
 }
 
 int64_t tdm_dataset_size(const tdm_dataset* dataset) {
-  if (!slots[417]) return 0;
-  return ((int64_t (*)(const tdm_dataset* dataset))slots[417])(dataset);
+  if (!slots[418]) return 0;
+  return ((int64_t (*)(const tdm_dataset* dataset))slots[418])(dataset);
 }
 
 size_t tdm_dataset_field_count(const tdm_dataset* dataset) {
-  if (!slots[418]) return 0;
-  return ((size_t (*)(const tdm_dataset* dataset))slots[418])(dataset);
+  if (!slots[419]) return 0;
+  return ((size_t (*)(const tdm_dataset* dataset))slots[419])(dataset);
 }
 
 const char* tdm_dataset_field_name(const tdm_dataset* dataset, size_t index) {
-  if (!slots[419]) return 0;
-  return ((const char* (*)(const tdm_dataset* dataset, size_t index))slots[419])(dataset, index);
+  if (!slots[420]) return 0;
+  return ((const char* (*)(const tdm_dataset* dataset, size_t index))slots[420])(dataset, index);
 }
 
 tdm_error* tdm_dataset_get(const tdm_dataset* dataset, int64_t index, tdm_tensor** sample, size_t field_count) {
-  if (!slots[420]) return (tdm_error*)&tandem_go_missing[420];
-  return ((tdm_error* (*)(const tdm_dataset* dataset, int64_t index, tdm_tensor** sample, size_t field_count))slots[420])(dataset, index, sample, field_count);
+  if (!slots[421]) return (tdm_error*)&tandem_go_missing[421];
+  return ((tdm_error* (*)(const tdm_dataset* dataset, int64_t index, tdm_tensor** sample, size_t field_count))slots[421])(dataset, index, sample, field_count);
 }
 
 void tdm_open_records_options_init(tdm_open_records_options* made, size_t struct_size) {
-  if (!slots[421]) return;
-  ((void (*)(tdm_open_records_options* made, size_t struct_size))slots[421])(made, struct_size);
+  if (!slots[422]) return;
+  ((void (*)(tdm_open_records_options* made, size_t struct_size))slots[422])(made, struct_size);
 }
 
 tdm_error* tdm_dataset_from_records(const char* const* paths, size_t path_count, const tdm_field* fields, size_t field_count, const tdm_open_records_options* options, tdm_dataset** out) {
-  if (!slots[422]) return (tdm_error*)&tandem_go_missing[422];
-  return ((tdm_error* (*)(const char* const* paths, size_t path_count, const tdm_field* fields, size_t field_count, const tdm_open_records_options* options, tdm_dataset** out))slots[422])(paths, path_count, fields, field_count, options, out);
+  if (!slots[423]) return (tdm_error*)&tandem_go_missing[423];
+  return ((tdm_error* (*)(const char* const* paths, size_t path_count, const tdm_field* fields, size_t field_count, const tdm_open_records_options* options, tdm_dataset** out))slots[423])(paths, path_count, fields, field_count, options, out);
 }
 
 tdm_error* tdm_dataset_from_tensors(tdm_tensor* const* tensors, size_t count, const char* const* names, tdm_dataset** out) {
-  if (!slots[423]) return (tdm_error*)&tandem_go_missing[423];
-  return ((tdm_error* (*)(tdm_tensor* const* tensors, size_t count, const char* const* names, tdm_dataset** out))slots[423])(tensors, count, names, out);
+  if (!slots[424]) return (tdm_error*)&tandem_go_missing[424];
+  return ((tdm_error* (*)(tdm_tensor* const* tensors, size_t count, const char* const* names, tdm_dataset** out))slots[424])(tensors, count, names, out);
 }
 
 tdm_error* tdm_dataset_concat(const tdm_dataset* const* datasets, size_t count, tdm_dataset** out) {
-  if (!slots[424]) return (tdm_error*)&tandem_go_missing[424];
-  return ((tdm_error* (*)(const tdm_dataset* const* datasets, size_t count, tdm_dataset** out))slots[424])(datasets, count, out);
+  if (!slots[425]) return (tdm_error*)&tandem_go_missing[425];
+  return ((tdm_error* (*)(const tdm_dataset* const* datasets, size_t count, tdm_dataset** out))slots[425])(datasets, count, out);
 }
 
 tdm_error* tdm_dataset_subset(const tdm_dataset* dataset, const int64_t* samples, size_t count, tdm_dataset** out) {
-  if (!slots[425]) return (tdm_error*)&tandem_go_missing[425];
-  return ((tdm_error* (*)(const tdm_dataset* dataset, const int64_t* samples, size_t count, tdm_dataset** out))slots[425])(dataset, samples, count, out);
+  if (!slots[426]) return (tdm_error*)&tandem_go_missing[426];
+  return ((tdm_error* (*)(const tdm_dataset* dataset, const int64_t* samples, size_t count, tdm_dataset** out))slots[426])(dataset, samples, count, out);
 }
 
 tdm_error* tdm_dataset_random_split(const tdm_dataset* dataset, const int64_t* sizes, size_t count, uint64_t seed, tdm_dataset** parts) {
-  if (!slots[426]) return (tdm_error*)&tandem_go_missing[426];
-  return ((tdm_error* (*)(const tdm_dataset* dataset, const int64_t* sizes, size_t count, uint64_t seed, tdm_dataset** parts))slots[426])(dataset, sizes, count, seed, parts);
+  if (!slots[427]) return (tdm_error*)&tandem_go_missing[427];
+  return ((tdm_error* (*)(const tdm_dataset* dataset, const int64_t* sizes, size_t count, uint64_t seed, tdm_dataset** parts))slots[427])(dataset, sizes, count, seed, parts);
 }
 
 tdm_error* tdm_dataset_split_sizes(const tdm_dataset* dataset, const double* fractions, size_t count, int64_t* sizes) {
-  if (!slots[427]) return (tdm_error*)&tandem_go_missing[427];
-  return ((tdm_error* (*)(const tdm_dataset* dataset, const double* fractions, size_t count, int64_t* sizes))slots[427])(dataset, fractions, count, sizes);
+  if (!slots[428]) return (tdm_error*)&tandem_go_missing[428];
+  return ((tdm_error* (*)(const tdm_dataset* dataset, const double* fractions, size_t count, int64_t* sizes))slots[428])(dataset, fractions, count, sizes);
 }
 
 tdm_error* tdm_dataset_map(const tdm_dataset* dataset, const char* const* names, size_t field_count, tdm_error* (*map)(void* user_data, tdm_tensor* const* sample, size_t count, tdm_tensor** mapped, size_t field_count), void* user_data, void (*destroy)(void* user_data), tdm_dataset** out) {
-  if (!slots[428]) return (tdm_error*)&tandem_go_missing[428];
-  return ((tdm_error* (*)(const tdm_dataset* dataset, const char* const* names, size_t field_count, tdm_error* (*map)(void* user_data, tdm_tensor* const* sample, size_t count, tdm_tensor** mapped, size_t field_count), void* user_data, void (*destroy)(void* user_data), tdm_dataset** out))slots[428])(dataset, names, field_count, map, user_data, destroy, out);
+  if (!slots[429]) return (tdm_error*)&tandem_go_missing[429];
+  return ((tdm_error* (*)(const tdm_dataset* dataset, const char* const* names, size_t field_count, tdm_error* (*map)(void* user_data, tdm_tensor* const* sample, size_t count, tdm_tensor** mapped, size_t field_count), void* user_data, void (*destroy)(void* user_data), tdm_dataset** out))slots[429])(dataset, names, field_count, map, user_data, destroy, out);
 }
 
 tdm_error* tdm_dataset_create(int64_t size, const char* const* names, size_t field_count, uint64_t fingerprint, tdm_error* (*get)(void* user_data, int64_t index, tdm_tensor** sample, size_t field_count), void* user_data, void (*destroy)(void* user_data), tdm_dataset** out) {
-  if (!slots[429]) return (tdm_error*)&tandem_go_missing[429];
-  return ((tdm_error* (*)(int64_t size, const char* const* names, size_t field_count, uint64_t fingerprint, tdm_error* (*get)(void* user_data, int64_t index, tdm_tensor** sample, size_t field_count), void* user_data, void (*destroy)(void* user_data), tdm_dataset** out))slots[429])(size, names, field_count, fingerprint, get, user_data, destroy, out);
+  if (!slots[430]) return (tdm_error*)&tandem_go_missing[430];
+  return ((tdm_error* (*)(int64_t size, const char* const* names, size_t field_count, uint64_t fingerprint, tdm_error* (*get)(void* user_data, int64_t index, tdm_tensor** sample, size_t field_count), void* user_data, void (*destroy)(void* user_data), tdm_dataset** out))slots[430])(size, names, field_count, fingerprint, get, user_data, destroy, out);
 }
 
 void tdm_iterable_init(tdm_iterable* made, size_t struct_size) {
-  if (!slots[430]) return;
-  ((void (*)(tdm_iterable* made, size_t struct_size))slots[430])(made, struct_size);
+  if (!slots[431]) return;
+  ((void (*)(tdm_iterable* made, size_t struct_size))slots[431])(made, struct_size);
 }
 
 tdm_error* tdm_dataset_from_iterable(const tdm_iterable* iterable, tdm_dataset** out) {
-  if (!slots[431]) return (tdm_error*)&tandem_go_missing[431];
-  return ((tdm_error* (*)(const tdm_iterable* iterable, tdm_dataset** out))slots[431])(iterable, out);
+  if (!slots[432]) return (tdm_error*)&tandem_go_missing[432];
+  return ((tdm_error* (*)(const tdm_iterable* iterable, tdm_dataset** out))slots[432])(iterable, out);
 }
 
 tdm_error* tdm_loader_create_from(const tdm_dataset* dataset, const tdm_loader_options* options, tdm_loader** out) {
-  if (!slots[432]) return (tdm_error*)&tandem_go_missing[432];
-  return ((tdm_error* (*)(const tdm_dataset* dataset, const tdm_loader_options* options, tdm_loader** out))slots[432])(dataset, options, out);
+  if (!slots[433]) return (tdm_error*)&tandem_go_missing[433];
+  return ((tdm_error* (*)(const tdm_dataset* dataset, const tdm_loader_options* options, tdm_loader** out))slots[433])(dataset, options, out);
 }
 
 void tdm_schema_options_init(tdm_schema_options* made, size_t struct_size) {
-  if (!slots[433]) return;
-  ((void (*)(tdm_schema_options* made, size_t struct_size))slots[433])(made, struct_size);
+  if (!slots[434]) return;
+  ((void (*)(tdm_schema_options* made, size_t struct_size))slots[434])(made, struct_size);
 }
 
 tdm_error* tdm_dataset_from_schema(const char* const* paths, size_t path_count, const tdm_schema_options* options, tdm_dataset** out) {
-  if (!slots[434]) return (tdm_error*)&tandem_go_missing[434];
-  return ((tdm_error* (*)(const char* const* paths, size_t path_count, const tdm_schema_options* options, tdm_dataset** out))slots[434])(paths, path_count, options, out);
+  if (!slots[435]) return (tdm_error*)&tandem_go_missing[435];
+  return ((tdm_error* (*)(const char* const* paths, size_t path_count, const tdm_schema_options* options, tdm_dataset** out))slots[435])(paths, path_count, options, out);
 }
 
 tdm_error* tdm_loader_add_transforms(tdm_loader* loader, const char* transforms) {
-  if (!slots[435]) return (tdm_error*)&tandem_go_missing[435];
-  return ((tdm_error* (*)(tdm_loader* loader, const char* transforms))slots[435])(loader, transforms);
+  if (!slots[436]) return (tdm_error*)&tandem_go_missing[436];
+  return ((tdm_error* (*)(tdm_loader* loader, const char* transforms))slots[436])(loader, transforms);
 }
 
 tdm_error* tdm_loader_add_step(tdm_loader* loader, tdm_error* (*step)(void* user_data, const tdm_step_batch* batch), const char* const* adds, size_t add_count, void* user_data, void (*destroy)(void* user_data)) {
-  if (!slots[436]) return (tdm_error*)&tandem_go_missing[436];
-  return ((tdm_error* (*)(tdm_loader* loader, tdm_error* (*step)(void* user_data, const tdm_step_batch* batch), const char* const* adds, size_t add_count, void* user_data, void (*destroy)(void* user_data)))slots[436])(loader, step, adds, add_count, user_data, destroy);
+  if (!slots[437]) return (tdm_error*)&tandem_go_missing[437];
+  return ((tdm_error* (*)(tdm_loader* loader, tdm_error* (*step)(void* user_data, const tdm_step_batch* batch), const char* const* adds, size_t add_count, void* user_data, void (*destroy)(void* user_data)))slots[437])(loader, step, adds, add_count, user_data, destroy);
 }
 
 void tdm_loader_statistics_init(tdm_loader_statistics* made, size_t struct_size) {
-  if (!slots[437]) return;
-  ((void (*)(tdm_loader_statistics* made, size_t struct_size))slots[437])(made, struct_size);
+  if (!slots[438]) return;
+  ((void (*)(tdm_loader_statistics* made, size_t struct_size))slots[438])(made, struct_size);
 }
 
 tdm_error* tdm_loader_get_statistics(const tdm_loader* loader, tdm_loader_statistics* out) {
-  if (!slots[438]) return (tdm_error*)&tandem_go_missing[438];
-  return ((tdm_error* (*)(const tdm_loader* loader, tdm_loader_statistics* out))slots[438])(loader, out);
+  if (!slots[439]) return (tdm_error*)&tandem_go_missing[439];
+  return ((tdm_error* (*)(const tdm_loader* loader, tdm_loader_statistics* out))slots[439])(loader, out);
 }
 
 tdm_error* tdm_loader_statistics_text(const tdm_loader* loader, tdm_string** out) {
-  if (!slots[439]) return (tdm_error*)&tandem_go_missing[439];
-  return ((tdm_error* (*)(const tdm_loader* loader, tdm_string** out))slots[439])(loader, out);
+  if (!slots[440]) return (tdm_error*)&tandem_go_missing[440];
+  return ((tdm_error* (*)(const tdm_loader* loader, tdm_string** out))slots[440])(loader, out);
 }
 
 void tdm_sampler_free(tdm_sampler* sampler) {
-  if (!slots[440]) return;
-  ((void (*)(tdm_sampler* sampler))slots[440])(sampler);
+  if (!slots[441]) return;
+  ((void (*)(tdm_sampler* sampler))slots[441])(sampler);
 }
 
 int64_t tdm_sampler_size(const tdm_sampler* sampler) {
-  if (!slots[441]) return 0;
-  return ((int64_t (*)(const tdm_sampler* sampler))slots[441])(sampler);
+  if (!slots[442]) return 0;
+  return ((int64_t (*)(const tdm_sampler* sampler))slots[442])(sampler);
 }
 
 tdm_error* tdm_sampler_samples(const tdm_sampler* sampler, uint64_t seed, int64_t epoch, int64_t first, int64_t* samples, size_t count) {
-  if (!slots[442]) return (tdm_error*)&tandem_go_missing[442];
-  return ((tdm_error* (*)(const tdm_sampler* sampler, uint64_t seed, int64_t epoch, int64_t first, int64_t* samples, size_t count))slots[442])(sampler, seed, epoch, first, samples, count);
+  if (!slots[443]) return (tdm_error*)&tandem_go_missing[443];
+  return ((tdm_error* (*)(const tdm_sampler* sampler, uint64_t seed, int64_t epoch, int64_t first, int64_t* samples, size_t count))slots[443])(sampler, seed, epoch, first, samples, count);
 }
 
 tdm_error* tdm_sampler_sequential(int64_t size, tdm_sampler** out) {
-  if (!slots[443]) return (tdm_error*)&tandem_go_missing[443];
-  return ((tdm_error* (*)(int64_t size, tdm_sampler** out))slots[443])(size, out);
-}
-
-tdm_error* tdm_sampler_random(int64_t size, tdm_sampler** out) {
   if (!slots[444]) return (tdm_error*)&tandem_go_missing[444];
   return ((tdm_error* (*)(int64_t size, tdm_sampler** out))slots[444])(size, out);
 }
 
-tdm_error* tdm_sampler_weighted(const double* weights, size_t count, int64_t positions, int32_t replacement, tdm_sampler** out) {
+tdm_error* tdm_sampler_random(int64_t size, tdm_sampler** out) {
   if (!slots[445]) return (tdm_error*)&tandem_go_missing[445];
-  return ((tdm_error* (*)(const double* weights, size_t count, int64_t positions, int32_t replacement, tdm_sampler** out))slots[445])(weights, count, positions, replacement, out);
+  return ((tdm_error* (*)(int64_t size, tdm_sampler** out))slots[445])(size, out);
+}
+
+tdm_error* tdm_sampler_weighted(const double* weights, size_t count, int64_t positions, int32_t replacement, tdm_sampler** out) {
+  if (!slots[446]) return (tdm_error*)&tandem_go_missing[446];
+  return ((tdm_error* (*)(const double* weights, size_t count, int64_t positions, int32_t replacement, tdm_sampler** out))slots[446])(weights, count, positions, replacement, out);
 }
 
 tdm_error* tdm_sampler_subset(const int64_t* samples, size_t count, int32_t shuffle, tdm_sampler** out) {
-  if (!slots[446]) return (tdm_error*)&tandem_go_missing[446];
-  return ((tdm_error* (*)(const int64_t* samples, size_t count, int32_t shuffle, tdm_sampler** out))slots[446])(samples, count, shuffle, out);
+  if (!slots[447]) return (tdm_error*)&tandem_go_missing[447];
+  return ((tdm_error* (*)(const int64_t* samples, size_t count, int32_t shuffle, tdm_sampler** out))slots[447])(samples, count, shuffle, out);
 }
 
 tdm_error* tdm_sampler_batches(const int64_t* samples, size_t count, int64_t batch_size, int32_t shuffle, tdm_sampler** out) {
-  if (!slots[447]) return (tdm_error*)&tandem_go_missing[447];
-  return ((tdm_error* (*)(const int64_t* samples, size_t count, int64_t batch_size, int32_t shuffle, tdm_sampler** out))slots[447])(samples, count, batch_size, shuffle, out);
+  if (!slots[448]) return (tdm_error*)&tandem_go_missing[448];
+  return ((tdm_error* (*)(const int64_t* samples, size_t count, int64_t batch_size, int32_t shuffle, tdm_sampler** out))slots[448])(samples, count, batch_size, shuffle, out);
 }
 
 tdm_error* tdm_sampler_by_length(const int64_t* lengths, size_t count, int64_t batch_size, int64_t window, tdm_sampler** out) {
-  if (!slots[448]) return (tdm_error*)&tandem_go_missing[448];
-  return ((tdm_error* (*)(const int64_t* lengths, size_t count, int64_t batch_size, int64_t window, tdm_sampler** out))slots[448])(lengths, count, batch_size, window, out);
+  if (!slots[449]) return (tdm_error*)&tandem_go_missing[449];
+  return ((tdm_error* (*)(const int64_t* lengths, size_t count, int64_t batch_size, int64_t window, tdm_sampler** out))slots[449])(lengths, count, batch_size, window, out);
 }
 
 tdm_error* tdm_sampler_distributed(const tdm_sampler* sampler, int32_t rank, int32_t world_size, tdm_sampler** out) {
-  if (!slots[449]) return (tdm_error*)&tandem_go_missing[449];
-  return ((tdm_error* (*)(const tdm_sampler* sampler, int32_t rank, int32_t world_size, tdm_sampler** out))slots[449])(sampler, rank, world_size, out);
+  if (!slots[450]) return (tdm_error*)&tandem_go_missing[450];
+  return ((tdm_error* (*)(const tdm_sampler* sampler, int32_t rank, int32_t world_size, tdm_sampler** out))slots[450])(sampler, rank, world_size, out);
 }
 
 tdm_error* tdm_sampler_create(const char* name, int64_t positions, int32_t by_epoch, tdm_error* (*list)(void* user_data, uint64_t seed, int64_t epoch, int64_t first, int64_t* samples, size_t count), void* user_data, void (*destroy)(void* user_data), tdm_sampler** out) {
-  if (!slots[450]) return (tdm_error*)&tandem_go_missing[450];
-  return ((tdm_error* (*)(const char* name, int64_t positions, int32_t by_epoch, tdm_error* (*list)(void* user_data, uint64_t seed, int64_t epoch, int64_t first, int64_t* samples, size_t count), void* user_data, void (*destroy)(void* user_data), tdm_sampler** out))slots[450])(name, positions, by_epoch, list, user_data, destroy, out);
+  if (!slots[451]) return (tdm_error*)&tandem_go_missing[451];
+  return ((tdm_error* (*)(const char* name, int64_t positions, int32_t by_epoch, tdm_error* (*list)(void* user_data, uint64_t seed, int64_t epoch, int64_t first, int64_t* samples, size_t count), void* user_data, void (*destroy)(void* user_data), tdm_sampler** out))slots[451])(name, positions, by_epoch, list, user_data, destroy, out);
 }
 
 void tdm_dynamic_loader_options_init(tdm_dynamic_loader_options* made, size_t struct_size) {
-  if (!slots[451]) return;
-  ((void (*)(tdm_dynamic_loader_options* made, size_t struct_size))slots[451])(made, struct_size);
+  if (!slots[452]) return;
+  ((void (*)(tdm_dynamic_loader_options* made, size_t struct_size))slots[452])(made, struct_size);
 }
 
 tdm_error* tdm_loader_create_dynamic(const tdm_dataset* dataset, const tdm_store* store, const tdm_dynamic_loader_options* options, const void* state, size_t state_size, const char* quarantine, tdm_loader** out) {
-  if (!slots[452]) return (tdm_error*)&tandem_go_missing[452];
-  return ((tdm_error* (*)(const tdm_dataset* dataset, const tdm_store* store, const tdm_dynamic_loader_options* options, const void* state, size_t state_size, const char* quarantine, tdm_loader** out))slots[452])(dataset, store, options, state, state_size, quarantine, out);
+  if (!slots[453]) return (tdm_error*)&tandem_go_missing[453];
+  return ((tdm_error* (*)(const tdm_dataset* dataset, const tdm_store* store, const tdm_dynamic_loader_options* options, const void* state, size_t state_size, const char* quarantine, tdm_loader** out))slots[453])(dataset, store, options, state, state_size, quarantine, out);
 }
 
 tdm_error* tdm_loader_create_replay(const tdm_dataset* dataset, const char* const* records, size_t record_count, const tdm_dynamic_loader_options* options, const void* state, size_t state_size, const char* quarantine, tdm_loader** out) {
-  if (!slots[453]) return (tdm_error*)&tandem_go_missing[453];
-  return ((tdm_error* (*)(const tdm_dataset* dataset, const char* const* records, size_t record_count, const tdm_dynamic_loader_options* options, const void* state, size_t state_size, const char* quarantine, tdm_loader** out))slots[453])(dataset, records, record_count, options, state, state_size, quarantine, out);
+  if (!slots[454]) return (tdm_error*)&tandem_go_missing[454];
+  return ((tdm_error* (*)(const tdm_dataset* dataset, const char* const* records, size_t record_count, const tdm_dynamic_loader_options* options, const void* state, size_t state_size, const char* quarantine, tdm_loader** out))slots[454])(dataset, records, record_count, options, state, state_size, quarantine, out);
 }
 
 tdm_error* tdm_loader_next_step(tdm_loader* loader, int32_t* has_step) {
-  if (!slots[454]) return (tdm_error*)&tandem_go_missing[454];
-  return ((tdm_error* (*)(tdm_loader* loader, int32_t* has_step))slots[454])(loader, has_step);
+  if (!slots[455]) return (tdm_error*)&tandem_go_missing[455];
+  return ((tdm_error* (*)(tdm_loader* loader, int32_t* has_step))slots[455])(loader, has_step);
 }
 
 tdm_error* tdm_loader_fail(tdm_loader* loader, int64_t sample, const char* reason) {
-  if (!slots[455]) return (tdm_error*)&tandem_go_missing[455];
-  return ((tdm_error* (*)(tdm_loader* loader, int64_t sample, const char* reason))slots[455])(loader, sample, reason);
+  if (!slots[456]) return (tdm_error*)&tandem_go_missing[456];
+  return ((tdm_error* (*)(tdm_loader* loader, int64_t sample, const char* reason))slots[456])(loader, sample, reason);
 }
 
 int64_t tdm_loader_current_step(const tdm_loader* loader) {
-  if (!slots[456]) return 0;
-  return ((int64_t (*)(const tdm_loader* loader))slots[456])(loader);
-}
-
-int64_t tdm_loader_step_local_count(const tdm_loader* loader) {
   if (!slots[457]) return 0;
   return ((int64_t (*)(const tdm_loader* loader))slots[457])(loader);
 }
 
-int64_t tdm_loader_step_global_count(const tdm_loader* loader) {
+int64_t tdm_loader_step_local_count(const tdm_loader* loader) {
   if (!slots[458]) return 0;
   return ((int64_t (*)(const tdm_loader* loader))slots[458])(loader);
 }
 
+int64_t tdm_loader_step_global_count(const tdm_loader* loader) {
+  if (!slots[459]) return 0;
+  return ((int64_t (*)(const tdm_loader* loader))slots[459])(loader);
+}
+
 tdm_error* tdm_loader_get_quarantine(const tdm_loader* loader, tdm_string** out) {
-  if (!slots[459]) return (tdm_error*)&tandem_go_missing[459];
-  return ((tdm_error* (*)(const tdm_loader* loader, tdm_string** out))slots[459])(loader, out);
+  if (!slots[460]) return (tdm_error*)&tandem_go_missing[460];
+  return ((tdm_error* (*)(const tdm_loader* loader, tdm_string** out))slots[460])(loader, out);
 }
 
 tdm_error* tdm_summary_writer_create(const char* folder, const char* suffix, tdm_summary_writer** out) {
-  if (!slots[460]) return (tdm_error*)&tandem_go_missing[460];
-  return ((tdm_error* (*)(const char* folder, const char* suffix, tdm_summary_writer** out))slots[460])(folder, suffix, out);
+  if (!slots[461]) return (tdm_error*)&tandem_go_missing[461];
+  return ((tdm_error* (*)(const char* folder, const char* suffix, tdm_summary_writer** out))slots[461])(folder, suffix, out);
 }
 
 const char* tdm_summary_writer_path(const tdm_summary_writer* writer) {
-  if (!slots[461]) return 0;
-  return ((const char* (*)(const tdm_summary_writer* writer))slots[461])(writer);
+  if (!slots[462]) return 0;
+  return ((const char* (*)(const tdm_summary_writer* writer))slots[462])(writer);
 }
 
 tdm_error* tdm_summary_writer_add_scalar(tdm_summary_writer* writer, const char* tag, double value, int64_t step, double wall_time) {
-  if (!slots[462]) return (tdm_error*)&tandem_go_missing[462];
-  return ((tdm_error* (*)(tdm_summary_writer* writer, const char* tag, double value, int64_t step, double wall_time))slots[462])(writer, tag, value, step, wall_time);
+  if (!slots[463]) return (tdm_error*)&tandem_go_missing[463];
+  return ((tdm_error* (*)(tdm_summary_writer* writer, const char* tag, double value, int64_t step, double wall_time))slots[463])(writer, tag, value, step, wall_time);
 }
 
 tdm_error* tdm_summary_writer_add_histogram(tdm_summary_writer* writer, const char* tag, const tdm_tensor* values, int64_t step, double wall_time) {
-  if (!slots[463]) return (tdm_error*)&tandem_go_missing[463];
-  return ((tdm_error* (*)(tdm_summary_writer* writer, const char* tag, const tdm_tensor* values, int64_t step, double wall_time))slots[463])(writer, tag, values, step, wall_time);
+  if (!slots[464]) return (tdm_error*)&tandem_go_missing[464];
+  return ((tdm_error* (*)(tdm_summary_writer* writer, const char* tag, const tdm_tensor* values, int64_t step, double wall_time))slots[464])(writer, tag, values, step, wall_time);
 }
 
 tdm_error* tdm_summary_writer_add_image(tdm_summary_writer* writer, const char* tag, const tdm_tensor* image, tdm_image_layout layout, int64_t step, double wall_time) {
-  if (!slots[464]) return (tdm_error*)&tandem_go_missing[464];
-  return ((tdm_error* (*)(tdm_summary_writer* writer, const char* tag, const tdm_tensor* image, tdm_image_layout layout, int64_t step, double wall_time))slots[464])(writer, tag, image, layout, step, wall_time);
+  if (!slots[465]) return (tdm_error*)&tandem_go_missing[465];
+  return ((tdm_error* (*)(tdm_summary_writer* writer, const char* tag, const tdm_tensor* image, tdm_image_layout layout, int64_t step, double wall_time))slots[465])(writer, tag, image, layout, step, wall_time);
 }
 
 tdm_error* tdm_summary_writer_add_text(tdm_summary_writer* writer, const char* tag, const char* text, int64_t step, double wall_time) {
-  if (!slots[465]) return (tdm_error*)&tandem_go_missing[465];
-  return ((tdm_error* (*)(tdm_summary_writer* writer, const char* tag, const char* text, int64_t step, double wall_time))slots[465])(writer, tag, text, step, wall_time);
+  if (!slots[466]) return (tdm_error*)&tandem_go_missing[466];
+  return ((tdm_error* (*)(tdm_summary_writer* writer, const char* tag, const char* text, int64_t step, double wall_time))slots[466])(writer, tag, text, step, wall_time);
 }
 
 tdm_error* tdm_summary_writer_flush(tdm_summary_writer* writer) {
-  if (!slots[466]) return (tdm_error*)&tandem_go_missing[466];
-  return ((tdm_error* (*)(tdm_summary_writer* writer))slots[466])(writer);
-}
-
-tdm_error* tdm_summary_writer_close(tdm_summary_writer* writer) {
   if (!slots[467]) return (tdm_error*)&tandem_go_missing[467];
   return ((tdm_error* (*)(tdm_summary_writer* writer))slots[467])(writer);
 }
 
+tdm_error* tdm_summary_writer_close(tdm_summary_writer* writer) {
+  if (!slots[468]) return (tdm_error*)&tandem_go_missing[468];
+  return ((tdm_error* (*)(tdm_summary_writer* writer))slots[468])(writer);
+}
+
 void tdm_summary_writer_free(tdm_summary_writer* writer) {
-  if (!slots[468]) return;
-  ((void (*)(tdm_summary_writer* writer))slots[468])(writer);
+  if (!slots[469]) return;
+  ((void (*)(tdm_summary_writer* writer))slots[469])(writer);
 }

@@ -122,3 +122,17 @@ func CopyByName(intoNames []string, into []Tensor, fromNames []string, from []Te
 	}
 	return texts(missingList), texts(unexpectedList), nil
 }
+
+// ShareParameters puts tensors into memory that processes share; it tells whether they are what is in it.
+func ShareParameters(names []string, tensors []Tensor, model string, timeoutMS int64) (made bool, failed *Failure) {
+	if err := Load(); err != nil {
+		return false, err
+	}
+	cNames, done := cStrings(names)
+	defer done()
+	cModel := cString(model)
+	defer free(cModel)
+	var is C.int32_t
+	err := failure(C.tdm_share_parameters(cNames, handles(tensors), C.size_t(len(tensors)), cModel, C.int64_t(timeoutMS), &is))
+	return is != 0, err
+}

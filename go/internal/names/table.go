@@ -319,6 +319,7 @@ var table = map[string]string{
 	"tdm_set_determinism":                           "SetDeterminism",
 	"tdm_set_num_interop_threads":                   "SetNumInteropThreads",
 	"tdm_set_num_threads":                           "SetNumThreads",
+	"tdm_share_parameters":                          "nn.ShareParameters",
 	"tdm_shutdown":                                  "Shutdown",
 	"tdm_store_add":                                 "dist.Store.Add",
 	"tdm_store_check":                               "dist.Store.Check",

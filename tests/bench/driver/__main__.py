@@ -4,7 +4,7 @@ import os
 import sys
 
 from . import (against, allreduce, checkpoint, data_parallel, ddp_parts, ddp_statistics, ddp_step, exported, figures, gpu_step,
-               interop, jit, leases, loader, measure, op_overhead, pipeline, places, recovery, report, rpc, scaling, startup,
+               hogwild, interop, jit, leases, loader, measure, op_overhead, pipeline, places, recovery, report, rpc, scaling, startup,
                train_step)
 
 BENCHMARKS = {"startup": startup.benchmark, "ddp-step": ddp_step.benchmark, "op-overhead": op_overhead.benchmark,
@@ -12,7 +12,7 @@ BENCHMARKS = {"startup": startup.benchmark, "ddp-step": ddp_step.benchmark, "op-
               "data-parallel": data_parallel.benchmark, "loader": loader.benchmark,
               "checkpoint": checkpoint.benchmark, "leases": leases.benchmark, "scaling": scaling.benchmark,
               "train-step": train_step.benchmark, "jit": jit.benchmark, "exported": exported.benchmark,
-              "recovery": recovery.benchmark, "pipeline": pipeline.benchmark, "rpc": rpc.benchmark}
+              "recovery": recovery.benchmark, "pipeline": pipeline.benchmark, "rpc": rpc.benchmark, "hogwild": hogwild.benchmark}
 # Only where they are named: they need what few machines have.
 NAMED = {"gpu-step": gpu_step.benchmark}
 

@@ -33,8 +33,8 @@ def peer(name):
     return os.path.join(PEERS, name)
 
 
-def tandem_run(ranks, *command):
-    return [program("tandem"), "run", "-n", str(ranks), "--", *command]
+def tandem_run(ranks, *command, flags=()):
+    return [program("tandem"), "run", "-n", str(ranks), *flags, "--", *command]
 
 
 def torchrun(ranks, *command, python=True):

@@ -1,9 +1,12 @@
 // What ranks share beside gradients: statistics of batches, models, the optimizer's work.
 #include "core/call/named_options.h"
+#include "core/call/named_tensors.h"
+#include "core/call/timeout.h"
 #include "core/comm/groups.h"
 #include "core/training/module_handle.h"
 #include "core/training/optimizer_handle.h"
 #include "tandem/model_averaging.h"
+#include "tandem/shared_parameters.h"
 #include "tandem/sync_batch_norm.h"
 #include "tandem/zero.h"
 
@@ -91,5 +94,13 @@ tdm_error* tdm_zero_redundancy_optimizer_consolidate(tdm_optimizer* optimizer, i
               "; tdm_zero_redundancy_optimizer_create() makes one whose state is spread over ranks");
     }
     zero->consolidate_state(to);
+  });
+}
+
+tdm_error* tdm_share_parameters(const char* const* names, tdm_tensor* const* tensors, size_t count, const char* model,
+                                int64_t timeout_ms, int32_t* made) {
+  return guard("tdm_share_parameters", [&] {
+    const bool is_new = tandem::share_parameters(to_named(names, tensors, count), {model ? model : "", to_wait(timeout_ms)});
+    if (made) *made = is_new;
   });
 }

@@ -105,4 +105,16 @@ class Match {
   std::vector<std::string> missing_, unexpected_;
 };
 
+// Whether what processes share begins as these tensors, which are in their memory then: tdm_share_parameters().
+inline bool share_parameters(const std::vector<std::string>& names, const TensorList& tensors, const std::string& model,
+                             int64_t timeout_ms) {
+  if (names.size() != tensors.size()) {
+    throw Error(TDM_ERROR_INVALID_ARGUMENT, "share_parameters", "give one name for each tensor");
+  }
+  const auto pointers = c_strings(names);
+  int32_t made = 0;
+  check(tdm_share_parameters(pointers.data(), tensors.data(), tensors.size(), model.c_str(), timeout_ms, &made));
+  return made != 0;
+}
+
 }  // namespace tandem::abi

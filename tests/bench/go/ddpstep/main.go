@@ -34,6 +34,7 @@ var (
 	save      = flag.String("save", "", "rank 0 writes parameters and buffers at the end")
 	separate  = flag.Int("separate", 0, "every so many steps exchange apart, and statistics are reported")
 	bare      = flag.Bool("bare", false, "the module without DistributedDataParallel: each rank trains alone")
+	shared    = flag.Bool("shared", false, "with -bare, of tandem run --shared-parameters: all ranks train the same parameters, without locks")
 	lockstep  = flag.Bool("lockstep", false, "with -bare: ranks wait for each other after each backward, and give nothing")
 	exported  = flag.String("exported", "", "archive that export_model.py wrote, in place of the network in Go")
 	used      = flag.Bool("usage", false, "report what each thread used in a step")
@@ -63,6 +64,11 @@ func run(ctx context.Context, group *dist.ProcessGroup) error {
 	}
 	var ddp *dist.DDP
 	forward := model.Forward
+	if *shared {
+		if _, err := nn.ShareParameters(model); err != nil {
+			return err
+		}
+	}
 	if !*bare {
 		if ddp, err = dist.NewDDP(group, model, options); err != nil {
 			return err

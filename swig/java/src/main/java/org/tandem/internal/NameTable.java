@@ -182,6 +182,7 @@ final class NameTable {
       tdm_scope_exit Scope.close
       tdm_scope_keep Scope.keep
       tdm_set_num_threads Tandem.setNumThreads
+      tdm_share_parameters Utils.shareParameters
       tdm_shutdown Tandem.shutdown
       tdm_store_add Store.add
       tdm_store_check Store.check

@@ -1,8 +1,14 @@
 package org.tandem.nn;
 
+import java.time.Duration;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import org.tandem.Operator;
 import org.tandem.Tensor;
+import org.tandem.internal.NativeLibrary;
+import org.tandem.internal.Natives;
+import org.tandem.internal.TandemNative;
 
 /** What is done to all parameters of a model at once, and to sequences. Source: torch.nn.utils. */
 public final class Utils {
@@ -49,6 +55,29 @@ public final class Utils {
   /** Limits the elements of the gradients to [-clipValue, clipValue]. */
   public static void clipGradValue(List<Tensor> parameters, double clipValue) {
     Ops.CLIP_VALUE.callAll(parameters, clipValue);
+  }
+
+  /** Parameters and buffers of a program's one model, waiting for local rank 0 for five minutes. */
+  public static boolean shareParameters(Module module) { return shareParameters(module, "", Duration.ofMinutes(5)); }
+
+  /**
+   * Hogwild!: puts the parameters and buffers, in place, into memory that all processes of {@code tandem run
+   * --shared-parameters} have (without a launcher: all threads of this one). Each then steps an optimizer of its own on
+   * them, without locks; moments and momentum are its process's. All begin with what local rank 0 has; who comes later, or was
+   * started again, gets what they are by then. The module is a CPU's and stays there. Source: torch.nn.Module.share_memory.
+   *
+   * @param name of the model, in a program that shares several
+   * @param timeout for local rank 0 to share its own
+   * @return whether this process's values are those that all begin with
+   * @throws org.tandem.TandemInvalidArgumentException the module differs from the other processes', or there is no such memory
+   * @throws org.tandem.TandemTimeoutException local rank 0 has not shared it
+   */
+  public static boolean shareParameters(Module module, String name, Duration timeout) {
+    NativeLibrary.load();
+    Map<String, Tensor> tensors = new LinkedHashMap<>(module.namedParameters());
+    tensors.putAll(module.namedBuffers());
+    return TandemNative.shareParameters(
+        tensors.keySet().toArray(String[] ::new), Natives.of(tensors.values()), name, timeout.toMillis());
   }
 
   /** All elements, one parameter after the other. */

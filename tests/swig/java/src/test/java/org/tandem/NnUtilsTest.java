@@ -2,11 +2,13 @@ package org.tandem;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.tandem.nn.Functional;
@@ -74,6 +76,23 @@ class NnUtilsTest {
       linear.removeParametrizations("weight");
       assertEquals(List.of("bias", "weight"), List.copyOf(linear.namedParameters().keySet()));
       assertArrayEquals(before, linear.forward(x).toFloatArray(), 1e-6f);
+    }
+  }
+
+  /** Of modules of one process; processes are those of tests/cpp/rpc/hogwild_test.cpp. */
+  @Test
+  void sharedParameters() {
+    Options options = new Options().set("in_features", 3).set("out_features", 2);
+    try (Scope scope = Scope.open(); TorchModule first = new TorchModule("Linear", options);
+        TorchModule second = new TorchModule("Linear", options);
+        TorchModule other = new TorchModule("Linear", new Options().set("in_features", 4).set("out_features", 2))) {
+      assertTrue(Utils.shareParameters(first, "java", Duration.ofSeconds(1)));
+      assertFalse(Utils.shareParameters(second, "java", Duration.ofSeconds(1)));
+      Init.ones(first.getParameter("weight"));
+      assertEquals(6, second.getParameter("weight").sum().item());
+      TandemException refused = assertThrows(TandemInvalidArgumentException.class,
+          () -> Utils.shareParameters(other, "java", Duration.ofSeconds(1)));
+      assertTrue(refused.getMessage().contains("here weight: Float of sizes [2, 4]"), refused.getMessage());
     }
   }
 
