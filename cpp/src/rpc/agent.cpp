@@ -1,5 +1,6 @@
 #include "rpc/agent.h"
 
+#include <ATen/Context.h>
 #include <torch/csrc/distributed/autograd/context/container.h>
 #include <torch/csrc/distributed/autograd/engine/dist_engine.h>
 #include <torch/csrc/distributed/rpc/rref_context.h>
@@ -148,6 +149,8 @@ Agent::Agent(const AgentOptions& options, GatheredStore::AllGather all_gather)
     register_transport();
     next_address() = options_.address;
     std::vector<std::string> channels{"cma", "basic"};
+    // What comes for a GPU is put there before this process may have made a tensor of its own.
+    if (!options_.devices.own.empty()) at::globalContext().lazyInitDevice(c10::kCUDA);
     if (!options_.devices.own.empty()) channels = {"cma", "basic", "cuda_ipc", "cuda_gdr", "cuda_xth", "cuda_basic"};
     torch_rpc::TensorPipeRpcBackendOptions native(
         options_.threads + kSpareThreads, only({"shm", kTransport}, torch_rpc::TensorPipeTransportRegistry()->Keys()),

