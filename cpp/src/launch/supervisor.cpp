@@ -480,6 +480,12 @@ class Supervisor {
         failure_ |= worker.ended.failed() && !worker.has_obeyed();
         return;
       }
+      if (membership_.finished() && membership_.epoch() > 0) {  // the world that finished was one without it
+        if (worker.ended.failed()) {
+          consoles_.say(worker.ended.name() + " " + worker.ended.end() + "; the others have finished without it");
+        }
+        return;
+      }
       if (!membership_.finished() && go_on_without(worker)) return;
       membership_.lost(worker.member, worker.ended.name() + " " + worker.ended.end(), Clock::now());
       coordinate();

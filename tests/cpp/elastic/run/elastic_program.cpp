@@ -86,9 +86,11 @@ void await_member() {
   std::this_thread::sleep_for(std::chrono::milliseconds(300));
 }
 
-// GATE=FILE, LINGER_UNTIL=FILE: until it is there, so that several processes come at once; at the end.
+// GATE=FILE, LINGER_UNTIL=FILE, FAIL_AFTER=FILE: until it is there, so that several processes come at once; at the end; before
+// an error ends the process. A relative one is in FOLDER.
 void await_gate(const std::string& name) {
-  const std::string gate = setting(name, "");
+  std::string gate = setting(name, "");
+  if (!gate.empty() && gate.front() != '/') gate = folder + "/" + gate;
   for (int i = 0; !gate.empty() && i < 20000 && access(gate.c_str(), F_OK) != 0; ++i) {
     std::this_thread::sleep_for(std::chrono::milliseconds(3));
   }
@@ -256,6 +258,7 @@ int train() {
         result << "world " << context.size() << "\nlr " << optimizer->get_option("lr").toDouble() << "\n";
       },
       options);
+  std::ofstream(folder + "/ended." + member) << std::endl;
   await_gate("LINGER_UNTIL");
   if (outcome == tandem::elastic::Outcome::kLeft) std::printf("left\n");
   if (outcome == tandem::elastic::Outcome::kNotNeeded) std::printf("not needed\n");
@@ -279,6 +282,7 @@ int main(int argc, char** argv) {
     code = train();
   } catch (const std::exception& error) {
     std::fprintf(stderr, "%s\n", error.what());
+    await_gate("FAIL_AFTER");
   }
   tandem::shutdown(std::chrono::seconds(10));
   return code;

@@ -231,6 +231,14 @@ TEST(Elastic, WhoBlocksSignalsHasNoStackAndIsKilledAllTheSame) {
   EXPECT_THAT(training.said(), HasSubstr("tandem::membership::AgentClient::listen()"));
 }
 
+// It was put out, and takes its time to end: the others' training is no failure for that.
+TEST(Elastic, WhoIsPutOutMayEndAfterTheOthersHaveFinished) {
+  Training training({"-n", "3"}, {"FAULTS=corrupt-forward@10/0", "CHECK_EVERY=4", "FAIL_AFTER=ended.2", "STEPS=20"});
+  EXPECT_EQ(training.wait(), 0) << training.said();
+  EXPECT_THAT(training.said(), HasSubstr("now 2 ranks"));
+  EXPECT_EQ(training.result(0), training.result(1));
+}
+
 TEST_P(OnBackend, WhoHasOtherParametersIsNamedAndPutOut) {
   for (const int wrong : {0, 2}) {
     SCOPED_TRACE(wrong);
