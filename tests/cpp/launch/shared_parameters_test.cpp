@@ -23,9 +23,11 @@ int holders(const std::string& memory) {
   int count = 0;
   std::error_code ignored;
   for (const auto& process : std::filesystem::directory_iterator("/proc")) {
-    for (std::filesystem::directory_iterator file(process.path() / "fd", ignored), end; file != end; file.increment(ignored)) {
+    std::filesystem::directory_iterator file(process.path() / "fd", ignored);
+    for (const std::filesystem::directory_iterator end; file != end; file.increment(ignored)) {
       struct stat info {};
-      if (stat(file->path().c_str(), &info) == 0 && std::to_string(info.st_dev) + ":" + std::to_string(info.st_ino) == memory) ++count;
+      if (stat(file->path().c_str(), &info) != 0) continue;
+      count += std::to_string(info.st_dev) + ":" + std::to_string(info.st_ino) == memory;
     }
   }
   return count;

@@ -1,4 +1,4 @@
-// Hogwild!: parameters in memory that processes of one host share, and those of another host by RPC, both without locks.
+// Hogwild!: parameters in memory that processes of a host share, and those of another host by RPC, both without locks.
 #include <gmock/gmock.h>
 #include <torch/torch.h>
 
@@ -44,14 +44,18 @@ struct Shared {
   at::Tensor weight = torch::zeros({kWidth}, torch::requires_grad());
   at::Tensor turn = torch::zeros({1}, torch::kLong);
 
-  bool share() { return share_parameters({{"weight", weight}, {"turn", turn}}); }
+  bool share(const std::string& name = "") {
+    return share_parameters({{"weight", weight}, {"turn", turn}}, {.name = name});
+  }
   std::atomic_ref<std::int64_t> turns() const { return std::atomic_ref<std::int64_t>(*turn.data_ptr<std::int64_t>()); }
   void wait_for(std::int64_t least) const {
     const auto until = Clock::now() + std::chrono::seconds(60);
     while (turns().load() < least && Clock::now() < until) std::this_thread::yield();
     TORCH_CHECK(turns().load() >= least, "turn ", least, " never came");
   }
-  std::string text() const { return std::to_string(weight[0].item<float>()) + " " + std::to_string(weight[kWidth - 1].item<float>()); }
+  std::string text() const {
+    return std::to_string(weight[0].item<float>()) + " " + std::to_string(weight[kWidth - 1].item<float>());
+  }
 };
 
 float gradient_of(int rank, int turn) {
@@ -63,25 +67,26 @@ std::vector<Option> options_of(const std::string& optimizer) {
 
 // Steps by turns: each says what it finds before its own.
 const Role kTakesTurns("takes turns", [] {
-  Shared shared;
-  const std::string type = std::getenv("TEST_OPTIMIZER");
-  const auto optimizer = optim::make_optimizer(type, {shared.weight}, options_of(type));
-  say(shared.share() ? "made" : "found");
-  for (int turn = 0; turn < kTurns; ++turn) {
-    shared.wait_for(2 * turn + rank());
-    say(shared.text());
-    shared.weight.mutable_grad() = torch::full({kWidth}, gradient_of(rank(), turn));
-    optimizer->step();
-    ++shared.turns();
+  for (const char* type : {"SGD", "Adam"}) {
+    Shared shared;
+    const auto optimizer = optim::make_optimizer(type, {shared.weight}, options_of(type));
+    say(shared.share(type) ? "made" : "found");
+    for (int turn = 0; turn < kTurns; ++turn) {
+      shared.wait_for(2 * turn + rank());
+      say(shared.text());
+      shared.weight.mutable_grad() = torch::full({kWidth}, gradient_of(rank(), turn));
+      optimizer->step();
+      ++shared.turns();
+    }
   }
 });
 
 TEST(SharedParameters, AStepIsSeenByTheOtherProcessBeforeItsNext) {
+  const Launch launch;
+  const auto late = launch.start("takes turns", 1), early = launch.start("takes turns", 0);
+  Child* ranks[] = {early.get(), late.get()};
   for (const char* type : {"SGD", "Adam"}) {
     SCOPED_TRACE(type);
-    const Launch launch;
-    std::unique_ptr<Child> ranks[2];
-    for (int rank : {1, 0}) ranks[rank] = launch.start("takes turns", rank, {{"TEST_OPTIMIZER", type}});
     EXPECT_EQ(ranks[0]->line(), "made");
     EXPECT_EQ(ranks[1]->line(), "found");
     // One process with both optimizers: momentum and moments are each one's own.
@@ -95,8 +100,8 @@ TEST(SharedParameters, AStepIsSeenByTheOtherProcessBeforeItsNext) {
         (rank == 0 ? first : second)->step();
       }
     }
-    for (const auto& rank : ranks) EXPECT_EQ(rank->wait(), 0);
   }
+  for (Child* rank : ranks) EXPECT_EQ(rank->wait(), 0);
 }
 
 // Least squares with noise: rows of the whole problem that are a rank's in a step.
@@ -229,11 +234,16 @@ const Role kIsKilledMaking("is killed while it makes them", [] {
   memory.part(wanted);
 });
 
+const Role kLooks("looks", [] {
+  Shared shared;
+  say(shared.share() ? "made" : "found");
+});
+
 TEST(SharedParameters, HalfMadeOnesAreMadeAgain) {
   const Launch launch;
   const auto half = launch.start("is killed while it makes them", 0);
   EXPECT_EQ(half->line(), "half");
-  const auto other = launch.start("comes late", 1);
+  const auto other = launch.start("looks", 1);
   half->signal(SIGKILL);
   const auto again = launch.start("comes late", 0);
   EXPECT_EQ(again->line(), "made");
@@ -257,7 +267,16 @@ const Role kDiffers("differs", [] {
   other.timeout = milliseconds(50);
   say_error([&] { share_parameters({{"weight", torch::ones({3, 5})}}, other); });
 });
-const Role kSharesNothing("shares nothing", [] { say_error([] { Shared().share(); }); });
+const Role kSharesNothing("shares nothing", [] {
+  char path[] = "/tmp/hogwild-XXXXXX";
+  const Descriptor file(mkstemp(path));
+  unlink(path);
+  const std::string other = std::to_string(file.get());
+  for (const std::string& variable : {std::string(), std::string("999"), std::string("0x"), other}) {
+    setenv(kSharedParametersVariable, variable.c_str(), 1);
+    say_error([] { Shared().share(); });
+  }
+});
 
 TEST(SharedParameters, WhatDiffersBetweenProcessesIsNamed) {
   const Launch launch;
@@ -265,26 +284,25 @@ TEST(SharedParameters, WhatDiffersBetweenProcessesIsNamed) {
   EXPECT_EQ(first->line(), "no error");
   EXPECT_EQ(second->line(), "no error");
   const auto differs = [](const char* here) {
-    return IsError(ErrorCode::kInvalidArgument, AllOf(HasSubstr(here), HasSubstr("in their memory weight: Float of sizes [3, 5] and strides [5, 1]")));
+    return IsError(ErrorCode::kInvalidArgument,
+                   AllOf(HasSubstr(here), HasSubstr("in their memory weight: Float of sizes [3, 5] and strides [5, 1]")));
   };
   EXPECT_THAT(second->line(), differs("here weight: Float of sizes [5, 3]"));
   EXPECT_THAT(second->line(), differs("here weight: Double of sizes [3, 5]"));
   EXPECT_THAT(second->line(), differs("here weight: Float of sizes [3, 5] and strides [1, 3]"));
   EXPECT_THAT(second->line(), differs("here wait: Float"));
-  EXPECT_THAT(second->line(), IsError(ErrorCode::kInvalidArgument, HasSubstr("here no further one, in their memory bias: Float")));
+  EXPECT_THAT(second->line(), IsError(ErrorCode::kInvalidArgument,
+                                      HasSubstr("here no further one, in their memory bias: Float")));
   EXPECT_THAT(second->line(), IsError(ErrorCode::kTimeout, AllOf(HasSubstr("local rank 0"), HasSubstr("'critic'"))));
 }
 
 TEST(SharedParameters, WithoutMemoryForThemIsAnError) {
   const Launch launch;
-  const auto error_of = [&](const std::string& variable) { return launch.start("shares nothing", 0, {{kSharedParametersVariable, variable}})->line(); };
-  EXPECT_THAT(error_of(""), IsError(ErrorCode::kInvalidArgument, HasSubstr("tandem run --shared-parameters")));
-  EXPECT_THAT(error_of("999"), IsError(ErrorCode::kInvalidArgument, HasSubstr("999, which cannot be opened")));
-  EXPECT_THAT(error_of("0x"), IsError(ErrorCode::kInvalidArgument, HasSubstr(kSharedParametersVariable)));
-  char other[] = "/tmp/hogwild-XXXXXX";
-  const Descriptor file(mkstemp(other));
-  unlink(other);
-  EXPECT_THAT(error_of(std::to_string(file.get())), IsError(ErrorCode::kInvalidArgument, HasSubstr("no memory for shared parameters")));
+  const auto process = launch.start("shares nothing", 0);
+  for (const char* error : {"start them with tandem run --shared-parameters", "999, which cannot be opened",
+                            "TANDEM_SHARED_PARAMETERS is '0x'", "is no memory for shared parameters"}) {
+    EXPECT_THAT(process->line(), IsError(ErrorCode::kInvalidArgument, HasSubstr(error)));
+  }
 }
 
 TEST(SharedParameters, OfThreadsAreOneMemoryAndStayTheSameTensors) {
@@ -322,7 +340,8 @@ TEST(SharedParameters, TakesDenseLeavesOfTheirOwnMemory) {
     }
   };
   const at::Tensor whole = torch::ones({4}, torch::requires_grad());
-  EXPECT_THAT(code_of({{"a", whole}, {"b", whole.detach()}}), AllOf(StartsWith("2 "), HasSubstr("'b' has its memory from 'a'")));
+  EXPECT_THAT(code_of({{"a", whole}, {"b", whole.detach()}}),
+              AllOf(StartsWith("2 "), HasSubstr("'b' has its memory from 'a'")));
   EXPECT_THAT(code_of({{"a", whole * 2}}), HasSubstr("result of an operation"));
   EXPECT_THAT(code_of({{"a", torch::ones({2, 1}).expand({2, 3})}}), HasSubstr("'a' does not fill its memory"));
   EXPECT_THAT(code_of({{"a", torch::ones({2}, torch::kMeta)}}), StartsWith("10 "));
@@ -350,7 +369,8 @@ const Role kRemoteTrainer("trains another host's parameters", [] {
   say_error([] {
     rpc::DistributedOptimizerOptions lock_free;
     lock_free.locked = false;
-    rpc::DistributedOptimizer optimizer("SGD", {rpc::RRef::from(rpc::rpc_sync("worker0", "weight"))}, {{"lr", 0.05}}, lock_free);
+    const rpc::RRef weight = rpc::RRef::from(rpc::rpc_sync("worker0", "weight"));
+    rpc::DistributedOptimizer optimizer("SGD", {weight}, {{"lr", 0.05}}, lock_free);
     for (int step = 0; step < kRemoteSteps; ++step) {
       const rpc::AutogradContext context;
       context.backward({rpc::rpc_sync("worker0", "distance").toTensor()});
@@ -368,7 +388,8 @@ const Role kRemoteOwner("has parameters", [] {
 TEST(HogwildAcrossHosts, TrainersOfTwoHostsStepOnOneOwnersParameters) {
   if (!Network::why_not().empty()) GTEST_SKIP() << "NOT TESTED: no hosts on this machine: " << Network::why_not();
   const std::vector<int> hosts{0, 0, 1};
-  const std::vector<std::string> does{"has parameters", "trains another host's parameters", "trains another host's parameters"};
+  const char* const trains = "trains another host's parameters";
+  const std::vector<std::string> does{"has parameters", trains, trains};
   const Network network(2);
   const Job job(Environment{{"MASTER_ADDR", Network::address(0)}});
   Children workers;
