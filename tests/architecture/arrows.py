@@ -14,7 +14,8 @@ ROOMS = {
     BASE: set(), "memory": set(), "data": set(), "nn": set(), "optim": set(), "jit": {"weights"}, "summary": set(), "trace": set(),
     "models": {"nn"}, "weights": {"optim"}, "checkpoint": {"comm", "weights"}, "exported": {"nn", "weights"},
     "comm": {"memory", "trace"}, "nccl": {"comm"}, "metrics": set(), "ddp": {"comm", "memory", "metrics", "nn", "optim", "trace"},
-    "profiler": {"comm", "trace"}, "pipeline": {"checkpoint", "comm", "ddp", "exported", "nn", "optim", "trace", "weights"}, "rpc": {"comm", "jit", "metrics", "optim", "trace"}, "membership": set(), "elastic": {"comm", "data", "checkpoint", "membership", "metrics", "optim", "weights"},
+    "profiler": {"comm", "trace"}, "pipeline": {"checkpoint", "comm", "ddp", "exported", "nn", "optim", "trace", "weights"}, "rpc": {"comm", "jit", "metrics", "optim", "trace"},
+    "parameter_server": {"checkpoint", "jit", "optim", "rpc"}, "membership": set(), "elastic": {"comm", "data", "checkpoint", "membership", "metrics", "optim", "weights"},
     "etcd": {"membership"}, "launch": {"etcd", "membership", "metrics", "comm", "data", "summary", "trace"},
 }
 # The tool offers the commands of these rooms; a public header without a source of its name belongs to none.

@@ -1,0 +1,33 @@
+// What trainers ask of servers, and servers tell trainers: functions that workers call.
+#pragma once
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+#include "tandem/rpc.h"
+
+namespace tandem::parameter_server {
+
+// Of servers; the first argument is the trainer's name.
+constexpr const char* kJoin = "tandem.parameters.join";      // declarations, first step or -1, values or none: (first step, whether it made the tables); none: values are wanted
+constexpr const char* kAdmit = "tandem.parameters.admit";
+constexpr const char* kLeave = "tandem.parameters.leave";    // whether in good order
+constexpr const char* kRead = "tandem.parameters.read";      // table, places: rows
+constexpr const char* kPush = "tandem.parameters.push";      // step, dense gradients, [(table, places, gradients)]: standing
+constexpr const char* kLook = "tandem.parameters.look";      // standing
+constexpr const char* kSetOption = "tandem.parameters.set_option";    // table or "", name, value
+constexpr const char* kReadState = "tandem.parameters.read_state";    // table, places; or "", names: named tensors
+constexpr const char* kWriteState = "tandem.parameters.write_state";  // table, places, named tensors; or "", none, named tensors
+// Of trainers: one that waits may look again.
+constexpr const char* kMoved = "tandem.parameters.moved";
+
+// A wait looks after those it waits for so often.
+constexpr std::chrono::milliseconds kBetweenLooks{500};
+
+// Not part of a distributed autograd context, whichever this thread has.
+rpc::Future call(const std::string& worker, const char* function, rpc::Values arguments, std::chrono::milliseconds timeout);
+// All of them; the first failure is thrown once none is under way.
+std::vector<at::IValue> wait_for_all(const std::vector<rpc::Future>& calls);
+
+}  // namespace tandem::parameter_server
