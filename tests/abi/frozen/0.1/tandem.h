@@ -104,6 +104,8 @@ typedef struct tdm_process_group tdm_process_group;
 typedef struct tdm_work tdm_work;
 typedef struct tdm_ddp tdm_ddp;
 typedef struct tdm_data_parallel tdm_data_parallel;
+typedef struct tdm_device_mesh tdm_device_mesh;
+typedef struct tdm_pipeline tdm_pipeline;
 typedef struct tdm_model_averager tdm_model_averager;
 typedef struct tdm_recordio_writer tdm_recordio_writer;
 typedef struct tdm_recordio_reader tdm_recordio_reader;
@@ -206,8 +208,8 @@ TDM_API tdm_error* tdm_cuda_device_count(int32_t* out);
 /* Live handles of a type ("tensor", "module", "optimizer", "store", "process_group", "work", "ddp",
  * "recordio_writer", "recordio_reader", "loader", "scope", "named_tensors", "string", "strings", "mode", "hook",
  * "callback", "generator", "stream", "event", "grad_scaler", "model_averager", "summary_writer", "data_parallel",
- * "dataset", "sampler", "checkpoint_folder", "checkpoint", "lr_scheduler", "averaged_parameters", "error"), for leak
- * tests. -1 for an unknown type. */
+ * "dataset", "sampler", "checkpoint_folder", "checkpoint", "lr_scheduler", "averaged_parameters", "pipeline", "device_mesh",
+ * "error"), for leak tests. -1 for an unknown type. */
 TDM_API int64_t tdm_live_count(const char* type);
 /* Bytes of tensor storage that live handles keep alive (an upper bound: shared storage counts once a handle). */
 TDM_API int64_t tdm_tensor_live_bytes(void);
@@ -234,7 +236,10 @@ enum {
 };
 
 typedef int32_t tdm_device_type;
-enum { TDM_DEVICE_CPU = 0, TDM_DEVICE_CUDA = 1, TDM_DEVICE_META = 14 };
+enum {
+  TDM_DEVICE_CPU = 0, TDM_DEVICE_CUDA = 1, TDM_DEVICE_META = 14,
+  TDM_DEVICE_PRIVATE_USE_1 = 20 /* an accelerator that is not LibTorch's own, but of a library: tdm_load_library() */
+};
 
 typedef struct tdm_device {
   tdm_device_type type;
@@ -1026,6 +1031,13 @@ TDM_API tdm_error* tdm_exported_inputs(const tdm_module* program, tdm_strings** 
 /* Writes an archive with the present tensors, which torch.export.load opens; `path` has the old content or the new. Errors:
  * TDM_ERROR_UNSUPPORTED after tdm_module_to() with another dtype. */
 TDM_API TDM_BLOCKS tdm_error* tdm_exported_save(const tdm_module* program, const char* path);
+/* The program in parts that run one after the other, as layers of a pipeline do: at least `least`, or as many as there are.
+ * It is cut where the fewest values cross; each part takes the tensors that the one before gives, and has the parameters
+ * and buffers that it reads, shared with the program. part_count: in, room; out, how many there are: where that is more
+ * than there was room for, none is given. Free each with tdm_module_free(). Errors: TDM_ERROR_UNSUPPORTED for programs of
+ * two modes, and for those that change their inputs. */
+TDM_API tdm_error* tdm_exported_parts(const tdm_module* program, int64_t least, TDM_MAYBE tdm_module** parts,
+                                      TDM_INOUT size_t* part_count);
 
 /* ----------------------------------------------------------------------------------------------------- TorchScript */
 
@@ -1460,7 +1472,7 @@ TDM_API void tdm_ddp_options_init(tdm_ddp_options* made, size_t struct_size);
  * the parameters in errors; NULL: their numbers. Holds the tensors and the group. Blocks. All ranks give the same
  * shapes in the same order: else TDM_ERROR_INVALID_ARGUMENT names the first that differs, as it names a parameter that
  * cannot be trained (the result of an operation, an inference tensor, a sparse one, one without data). Parameters may be
- * on several devices of one type. Source: torch.nn.parallel.DistributedDataParallel. Free with tdm_ddp_free(). */
+ * on several devices, also of several types. Source: torch.nn.parallel.DistributedDataParallel. Free with tdm_ddp_free(). */
 TDM_API TDM_BLOCKS tdm_error* tdm_ddp_create(tdm_process_group* group, tdm_tensor* const* parameters,
                                              TDM_NULLABLE const char* const* names, size_t parameter_count,
                                              tdm_tensor* const* buffers, size_t buffer_count,
@@ -1787,6 +1799,138 @@ TDM_API tdm_error* tdm_zero_redundancy_optimizer_create(tdm_process_group* group
  * Errors: TDM_ERROR_INVALID_ARGUMENT for an optimizer of another kind. */
 TDM_API TDM_BLOCKS tdm_error* tdm_zero_redundancy_optimizer_consolidate(tdm_optimizer* optimizer, int32_t to);
 
+/* --------------------------------------------------------------------------------------------------- device meshes */
+
+/* A grid of the ranks of `world`, in row-major order, with a name for each of `dimension_count` dimensions and a group of
+ * the ranks along each. All ranks call it, with the same arguments. Holds the group. Blocks. Errors, on all ranks:
+ * TDM_ERROR_INVALID_ARGUMENT for a shape whose product is not the group's size, for names that are empty or given twice,
+ * and where ranks differ; those of tdm_process_group_split(). Free with tdm_device_mesh_free().
+ * Source: torch.distributed.device_mesh.init_device_mesh. */
+TDM_API TDM_BLOCKS tdm_error* tdm_device_mesh_create(tdm_process_group* world, const int64_t* shape,
+                                                     const char* const* names, size_t dimension_count,
+                                                     tdm_device_mesh** out);
+TDM_API TDM_BLOCKS void tdm_device_mesh_free(tdm_device_mesh* mesh);
+TDM_API int64_t tdm_device_mesh_dimensions(const tdm_device_mesh* mesh);
+/* Of a dimension, from 0: its name, which lives as long as the mesh, NULL for a dimension that there is not; how many ranks
+ * there are along it (0); this rank's place along it (-1). */
+TDM_API const char* tdm_device_mesh_name(const tdm_device_mesh* mesh, int64_t dimension);
+TDM_API int64_t tdm_device_mesh_size(const tdm_device_mesh* mesh, int64_t dimension);
+TDM_API int64_t tdm_device_mesh_coordinate(const tdm_device_mesh* mesh, int64_t dimension);
+/* The group of the ranks that differ from this one in that coordinate alone, numbered by it. Free the handle with
+ * tdm_process_group_free(): the group itself ends with the meshes that have it, and whatever holds it. Errors:
+ * TDM_ERROR_NOT_FOUND for a name that the mesh lacks. */
+TDM_API tdm_error* tdm_device_mesh_group(const tdm_device_mesh* mesh, const char* name, tdm_process_group** out);
+/* The mesh of some dimensions, in this one's order, with this rank's coordinates along the others. Shares the groups, and
+ * asks no other rank. Errors: TDM_ERROR_NOT_FOUND as above; TDM_ERROR_INVALID_ARGUMENT for another order. */
+TDM_API tdm_error* tdm_device_mesh_submesh(const tdm_device_mesh* mesh, const char* const* names, size_t name_count,
+                                           tdm_device_mesh** out);
+/* All its dimensions as one, with a group of all its ranks. All ranks of the first mesh's world call it, on meshes of the
+ * same dimensions. Blocks. Errors: those of tdm_process_group_split(). */
+TDM_API TDM_BLOCKS tdm_error* tdm_device_mesh_flatten(const tdm_device_mesh* mesh, const char* name,
+                                                      tdm_device_mesh** out);
+
+/* ------------------------------------------------------------------------------------------------------- pipelines */
+
+/* What a stage's function is given: one micro-batch. */
+typedef struct tdm_pipeline_call {
+  size_t struct_size;
+  int64_t stage;
+  TDM_NULLABLE_ELEMENTS tdm_tensor* const* inputs; /* of the loss: what the last stage gave */
+  size_t input_count;
+  tdm_tensor* const* targets; /* of the loss; a stage has none */
+  size_t target_count;
+  TDM_MAYBE tdm_tensor** outputs; /* NULL at first: handles that stay the callback's; of the loss one, of one number */
+  size_t output_room;
+  size_t* output_count;      /* 0 at first: how many there are */
+} tdm_pipeline_call;
+
+typedef struct tdm_pipeline_options {
+  size_t struct_size;
+  TDM_NULLABLE const char* schedule; /* "gpipe", "1f1b" or "interleaved1f1b"; NULL: "1f1b" */
+  int32_t micro_batches;     /* that a batch is cut into, as by aten::tensor_split */
+  int32_t stages_per_rank;   /* rank r has the stages r, r + the group's size, and so on */
+  int32_t average_losses;    /* losses are means over rows, and so is that of the batch; 0: they are added */
+  int32_t broadcast_buffers; /* from the first replica; of replicas, as the last three */
+  tdm_device device;         /* of the tensors that stages of this rank are given by others */
+  TDM_NULLABLE tdm_process_group*
+      replicas;              /* the ranks that have the same stages in other pipelines; NULL: there are none */
+  TDM_NULLABLE tdm_process_group* everyone; /* all ranks of all of these pipelines; NULL where replicas is */
+  double bucket_cap_mb;      /* this and the next: as of tdm_ddp_options */
+  int32_t find_unused_parameters;
+  int32_t gradient_as_bucket_view;
+  TDM_NULLABLE const char* fault; /* what this rank found wrong before it could give its stages; NULL: nothing. All ranks
+                                     fail with it, and none waits for this one */
+  int32_t fault_code;        /* a tdm_error_code; 0: TDM_ERROR_INVALID_ARGUMENT */
+} tdm_pipeline_options;
+#define TDM_PIPELINE_OPTIONS_INIT \
+  { sizeof(tdm_pipeline_options), NULL, 1, 1, 1, 1, { TDM_DEVICE_CPU, -1 }, NULL, NULL, 25.0, 0, 0, NULL, 0 }
+TDM_API void tdm_pipeline_options_init(tdm_pipeline_options* made, size_t struct_size);
+
+/* A model cut into stages on the ranks of `group`, trained on batches that are cut into micro-batches. `parameters` and
+ * `buffers` are those of this rank's stages: stages[i] has parameter i. No two stages have a parameter of the same name but
+ * those for which tied[i] is 1 on all of them, which are one: they begin with the lowest stage's values and get the sum of
+ * their gradients; NULL: none is. sparse[i] is 1 for those with sparse gradients; NULL: none has. Buffers have names
+ * likewise, and those of tied_buffers begin alike. `forward` computes a stage, `loss` on the rank of the last stage the loss of a
+ * micro-batch: NULL elsewhere. Both are called within the three functions below, on their thread. Holds the tensors and
+ * the groups. Blocks: what ranks give is compared. Errors, on all ranks: TDM_ERROR_INVALID_ARGUMENT naming the rank
+ * whose schedule, stages or parameters do not fit the others'. Free with tdm_pipeline_free().
+ * Source: torch.distributed.pipelining. */
+TDM_API TDM_BLOCKS tdm_error* tdm_pipeline_create(
+    tdm_process_group* group, tdm_tensor* const* parameters, const char* const* names, const int32_t* stages,
+    TDM_NULLABLE const uint8_t* tied, TDM_NULLABLE const uint8_t* sparse, size_t parameter_count,
+    tdm_tensor* const* buffers, const char* const* buffer_names, const int32_t* buffer_stages,
+    TDM_NULLABLE const uint8_t* tied_buffers, size_t buffer_count, const tdm_pipeline_options* options,
+    TDM_CALLED(here) tdm_error* (*forward)(void* user_data, const tdm_pipeline_call* call),
+    TDM_CALLED(here) TDM_NULLABLE tdm_error* (*loss)(void* user_data, const tdm_pipeline_call* call), void* user_data,
+    void (*destroy)(void* user_data), tdm_pipeline** out);
+TDM_API void tdm_pipeline_free(tdm_pipeline* pipeline);
+/* Forward and backward of a batch: adds to the gradients of the stages' parameters those of one process on the whole
+ * batch. `inputs` are the first stage's, `targets` the last one's; other ranks give none. *loss is the batch's, on all
+ * ranks; with replicas the mean of theirs. Blocks. A micro-batch that fails has all ranks fail with the same error, which
+ * names stage, micro-batch and rank; without replicas the next step can be made. */
+TDM_API TDM_BLOCKS tdm_error* tdm_pipeline_step(tdm_pipeline* pipeline, tdm_tensor* const* inputs, size_t input_count,
+                                                tdm_tensor* const* targets, size_t target_count, double* loss);
+/* The loss alone, without gradients. */
+TDM_API TDM_BLOCKS tdm_error* tdm_pipeline_evaluate(tdm_pipeline* pipeline, tdm_tensor* const* inputs,
+                                                    size_t input_count, tdm_tensor* const* targets,
+                                                    size_t target_count, double* loss);
+/* Forward alone, without gradients: on the rank of the last stage its outputs for the batch, elsewhere none.
+ * result_count: in, room; out, the number of results, each freed with tdm_tensor_free(). */
+TDM_API TDM_BLOCKS tdm_error* tdm_pipeline_forward(tdm_pipeline* pipeline, tdm_tensor* const* inputs,
+                                                   size_t input_count, tdm_tensor** results,
+                                                   TDM_INOUT size_t* result_count);
+/* Whether this rank is the one that saves a parameter or buffer of its stages to a checkpoint, which then holds the whole
+ * model under its own names: of a tied one the lowest stage's rank does, and of replicas the first. is_spread: where each
+ * replica has a part of its own, as of what tdm_zero_redundancy_optimizer_create()'s remembers, all of them do. *saves: 1
+ * or 0. */
+TDM_API tdm_error* tdm_pipeline_saves(const tdm_pipeline* pipeline, const char* name, int32_t is_spread, int32_t* saves);
+
+typedef struct tdm_pipeline_split_options {
+  size_t struct_size;
+  int32_t stages_per_rank;
+  int32_t repeats; /* measurements, of which the median counts; one more goes before them */
+  TDM_NULLABLE tdm_process_group* everyone; /* all ranks of all replicas of the pipeline, cut alike; NULL: there are none */
+  TDM_NULLABLE const char* fault; /* why this rank cannot give its layers; NULL: it can. All ranks fail with it */
+  int32_t fault_code;             /* a tdm_error_code; 0: TDM_ERROR_INVALID_ARGUMENT */
+} tdm_pipeline_split_options;
+#define TDM_PIPELINE_SPLIT_OPTIONS_INIT { sizeof(tdm_pipeline_split_options), 1, 5, NULL, NULL, 0 }
+TDM_API void tdm_pipeline_split_options_init(tdm_pipeline_split_options* made, size_t struct_size);
+/* Where to cut a model of `layer_count` layers in a row into stages that take about the same time, stages_per_rank for
+ * each rank of `group`: stage i begins with layer first_layers[i]. All ranks call it; rank 0 of all alone needs inputs and
+ * targets, a micro-batch: it measures forward and backward of each layer, and all take its answer. `forward` computes
+ * layer `stage` of its call, `loss` the loss after the last one: NULL leaves it out. Both are called within this call, on
+ * rank 0. `tensors`: the layers' parameters, whose gradients, and buffers, whose values are afterwards what they were, as
+ * are the CPU's random numbers. first_layers: stages_per_rank times the group's size. Blocks. Errors, on all ranks: what a
+ * layer fails of, with its number, and TDM_ERROR_INVALID_ARGUMENT for fewer layers than stages, and for ranks that give
+ * other numbers of them. Source: torchgpipe's balance_by_time. */
+TDM_API TDM_BLOCKS tdm_error* tdm_pipeline_split_by_time(
+    tdm_process_group* group, int64_t layer_count, tdm_tensor* const* tensors, size_t tensor_count,
+    tdm_tensor* const* inputs, size_t input_count, tdm_tensor* const* targets, size_t target_count,
+    TDM_NULLABLE const tdm_pipeline_split_options* options,
+    TDM_CALLED(here) tdm_error* (*forward)(void* user_data, const tdm_pipeline_call* call),
+    TDM_CALLED(here) TDM_NULLABLE tdm_error* (*loss)(void* user_data, const tdm_pipeline_call* call), void* user_data,
+    void (*destroy)(void* user_data), int64_t* first_layers, TDM_INOUT size_t* stage_count);
+
 /* ------------------------------------------------------------------------------------------ checkpoints of a training */
 
 /* A folder that gets one folder a save, of safetensors files and JSON that Python reads as they are; docs/checkpoints.md
@@ -1940,7 +2084,9 @@ TDM_API TDM_BLOCKS void tdm_elastic_free(tdm_elastic* elastic);
 
 /* Copies what training goes on with, at the step that tdm_elastic_step() has come to. The same tensors on all ranks; those
  * that are own stay with their process, are in no checkpoint, and are no parts of larger ones. `values`: JSON; NULL: "{}".
- * Where a checkpoint is due it is written beside the steps that follow; what writing fails of is a later call's error. */
+ * Where a checkpoint is due it is written beside the steps that follow. Where the disk fails that, training goes on without it
+ * and a line on stderr says so, once a checkpoint was written or loaded; before that, and of what else writing fails of, it is
+ * a later call's error: TDM_ERROR_IO, TDM_ERROR_NOT_FOUND. */
 TDM_API TDM_BLOCKS tdm_error* tdm_elastic_commit(tdm_elastic* elastic, const tdm_checkpoint_tensor* tensors,
                                                  size_t tensor_count, TDM_NULLABLE const char* values);
 /* What the last commit has, or what tdm_elastic_meet() brought: tensors whose memory the next commit overwrites. Free *out
@@ -1967,7 +2113,8 @@ TDM_API TDM_BLOCKS tdm_error* tdm_elastic_step(tdm_elastic* elastic, tdm_elastic
 /* Whether training failed because the epoch ended, or its group failed: then tdm_elastic_meet() is next. Waits a moment
  * for what the launcher has to say. */
 TDM_API TDM_BLOCKS tdm_error* tdm_elastic_has_ended(tdm_elastic* elastic, int32_t* ended);
-/* Training has come to its end. */
+/* Training has come to its end. Waits for the checkpoint that is being written; where the one that was due last is not on the
+ * disk the last commit is written in its place. Errors: TDM_ERROR_IO, TDM_ERROR_NOT_FOUND where that fails too. */
 TDM_API TDM_BLOCKS tdm_error* tdm_elastic_done(tdm_elastic* elastic);
 /* This process is to leave soon, as its machine is: tdm_elastic_step() says so at the next step at which all ranks can
  * stop. For a signal's handler, call it from a thread that waits for the signal. */
@@ -1979,6 +2126,25 @@ TDM_API int32_t tdm_elastic_has_left(const tdm_elastic* elastic);
 TDM_API TDM_THREAD_SAFE tdm_error* tdm_elastic_abort(tdm_elastic* elastic);
 /* What the launcher says of the job beside its step, such as a loss; up to 200 bytes. */
 TDM_API tdm_error* tdm_elastic_describe(tdm_elastic* elastic, const char* text);
+
+/* --------------------------------------------------------------------------------------------------------- metrics */
+
+/* What a rank measures while it trains, for the launcher that started it (docs/metrics.md). */
+typedef struct tdm_metrics_options {
+  size_t struct_size;
+  int64_t step;        /* completed so far; 0: one more than at the call before, or as many as tdm_elastic_step() counts */
+  int64_t epoch;       /* over the data, from 1; 0: as before */
+  int64_t samples;     /* that this rank trained since the call before */
+  int64_t has_loss;    /* 1: `loss` is given; 0: as before */
+  double loss;
+  double wait_seconds; /* for which this rank waited for others since the call before, beside what DDP counts on CPUs */
+} tdm_metrics_options;
+#define TDM_METRICS_OPTIONS_INIT { sizeof(tdm_metrics_options), 0, 0, 0, 0, 0, 0 }
+TDM_API void tdm_metrics_options_init(tdm_metrics_options* made, size_t struct_size);
+
+/* Once a step, or less often. Waits for nobody: what is reported lies in memory that the launcher reads. Does nothing where
+ * no `tandem run` of this machine started the process. Errors: TDM_ERROR_INVALID_ARGUMENT for what is negative. */
+TDM_API TDM_THREAD_SAFE tdm_error* tdm_metrics_report(const tdm_metrics_options* options);
 
 /* -------------------------------------------------------------------------------------------------------- RecordIO */
 
