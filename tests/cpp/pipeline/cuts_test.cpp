@@ -46,8 +46,8 @@ std::string refusal(const std::function<Tensors(const at::Tensor&)>& outputs) {
 }
 
 TEST(PipelineCuts, NameWhatNoMessageHolds) {
-  EXPECT_THAT(refusal([](const at::Tensor& x) { return Tensors(40, x); }),
-              AllOf(HasSubstr("Float[2, 3]"), HasSubstr("40 tensors of these dimensions are too many")));
+  EXPECT_THAT(refusal([](const at::Tensor& x) { return Tensors(60, x); }),
+              AllOf(HasSubstr("Float[2, 3]"), HasSubstr("60 tensors of these dimensions are too many")));
   EXPECT_THAT(refusal([](const at::Tensor& x) { return Tensors{x.new_ones({}).expand({1 << 21, 1 << 21})}; }),
               AllOf(HasSubstr("Float[2097152, 2097152]"), HasSubstr("at most 2^40 elements")));
   EXPECT_THAT(refusal([](const at::Tensor& x) { return Tensors{at::quantize_per_tensor(x, 0.5, 0, at::kQInt8)}; }),
@@ -71,7 +71,7 @@ TEST(PipelineCuts, AreWhereMessagesHoldWhatCrosses) {
       std::this_thread::sleep_for(std::chrono::milliseconds(30));
       return inputs;
     };
-    const auto many = [&](const Tensors& inputs) { return Tensors(40, slow(inputs)[0]); };
+    const auto many = [&](const Tensors& inputs) { return Tensors(60, slow(inputs)[0]); };
     const auto few = [&](const Tensors& inputs) { return Tensors{slow(inputs)[0]}; };
     const auto none = [](const Tensors& inputs) { return inputs; };
     PipelineSplitOptions options;
