@@ -162,13 +162,7 @@ func (p *Pipeline) create(o PipelineOptions) error {
 		Device:      c.Device{Kind: int32(device.Kind), Index: int32(device.Index)},
 		BucketCapMB: o.BucketCapMB.Or(25), BroadcastBuffers: o.BroadcastBuffers.Or(true),
 		FindUnusedParameters: o.FindUnusedParameters, GradientAsBucketView: o.GradientAsBucketView}
-	if o.fault != nil { // the others fail with it, and do not wait for this rank
-		native.Fault, native.FaultCode = o.fault.Error(), int32(gotorch.ErrInvalidArgument)
-		var ours *gotorch.Error
-		if errors.As(o.fault, &ours) {
-			native.Fault, native.FaultCode = ours.Message, int32(ours.Code)
-		}
-	}
+	native.Fault, native.FaultCode = told(o.fault)
 	compute := microBatch(func(stage int) func([]*gotorch.Tensor) []*gotorch.Tensor { return forwards[stage] }, o.Loss)
 	err := p.group.use("pipeline_create", func(group c.ProcessGroup) *c.Failure {
 		return heldGroup(o.Replicas, func(replicas c.ProcessGroup) *c.Failure {
@@ -181,6 +175,18 @@ func (p *Pipeline) create(o PipelineOptions) error {
 	})
 	runtime.KeepAlive(p.keep)
 	return cmp.Or(gone, err)
+}
+
+// told is an error of this rank as the others hear of it, which fail with it and do not wait; nil: nothing.
+func told(fault error) (message string, code int32) {
+	if fault == nil {
+		return "", 0
+	}
+	var ours *gotorch.Error
+	if errors.As(fault, &ours) {
+		return ours.Message, int32(ours.Code)
+	}
+	return fault.Error(), int32(gotorch.ErrInvalidArgument)
 }
 
 // microBatch is what native code calls: forward gives the function of a stage.

@@ -153,8 +153,9 @@ func SplitByTime(ctx context.Context, group *ProcessGroup, layers []PipelineStag
 			of.Targets = append(of.Targets, bridge.Handle(one, op))
 		}
 	})
-	if unable != nil { // all ranks wait for this one: they hear that it gives no tensors
-		of.Tensors = []c.Tensor{nil}
+	of.Fault, of.FaultCode = told(unable)
+	if unable != nil {
+		of.Tensors, of.Inputs, of.Targets = nil, nil, nil
 	}
 	compute := microBatch(func(layer int) func([]*gotorch.Tensor) []*gotorch.Tensor { return forwards[layer] }, o.Loss)
 	var first []int

@@ -91,6 +91,21 @@ func pipelineSplitChild(ctx context.Context) error {
 	if !errors.As(err, &ours) || !strings.Contains(err.Error(), "1 layers do not divide into 2 stages") {
 		return fmt.Errorf("the split gave %w", err)
 	}
+	// What rank 1 alone cannot give, rank 0 hears of, too.
+	twice := []dist.PipelineStage{{Module: nn.NewLinear(3, 3), Prefix: "a."}, {Module: nn.NewLinear(3, 3), Prefix: "b."}}
+	if group.Rank() == 1 {
+		twice[1].Prefix = "a."
+	}
+	_, err = dist.SplitByTime(ctx, group, twice, []*gotorch.Tensor{x})
+	if !errors.As(err, &ours) || !strings.Contains(err.Error(), `two layers have a tensor "a.weight" of their own`) {
+		return fmt.Errorf("the split gave %w", err)
+	}
+	// A module of one tensor would leave the other one out.
+	both := []dist.PipelineStage{{Module: nn.NewLinear(3, 3), Prefix: "a."}, {Module: nn.NewLinear(3, 3), Prefix: "b."}}
+	_, err = dist.SplitByTime(ctx, group, both, []*gotorch.Tensor{x, x})
+	if !errors.As(err, &ours) || !strings.Contains(err.Error(), "takes one tensor here, not 2") {
+		return fmt.Errorf("the split gave %w", err)
+	}
 	return group.Barrier(ctx)
 }
 

@@ -127,5 +127,11 @@ func (s PipelineStage) compute() func([]*gotorch.Tensor) []*gotorch.Tensor {
 		panic(&gotorch.Error{Code: gotorch.ErrInvalidArgument, Op: "dist.NewPipeline",
 			Message: fmt.Sprintf("%T of stage %d has no Forward of one input and one output; set Forward", s.Module, s.Index)})
 	}
-	return func(inputs []*gotorch.Tensor) []*gotorch.Tensor { return []*gotorch.Tensor{nn.Call(layer, inputs[0])} }
+	return func(inputs []*gotorch.Tensor) []*gotorch.Tensor {
+		if len(inputs) != 1 {
+			panic(&gotorch.Error{Code: gotorch.ErrInvalidArgument, Op: "dist.Pipeline", Message: fmt.Sprintf(
+				"%T takes one tensor here, not %d; set Forward, which says what becomes of each", s.Module, len(inputs))})
+		}
+		return []*gotorch.Tensor{nn.Call(layer, inputs[0])}
+	}
 }

@@ -154,6 +154,7 @@ ALLOW(exported_load)
 ALLOW(exported_call)
 ALLOW(exported_inputs)
 ALLOW(exported_save)
+ALLOW(exported_parts)
 
 // jit.hpp
 ALLOW(jit_load)
@@ -288,6 +289,11 @@ ALLOW(Pipeline::step)
 ALLOW(Pipeline::evaluate)
 ALLOW(Pipeline::forward)
 ALLOW(Pipeline::saves)
+ALLOW_CLASS(PipelineSplitOptions)
+%rename("%s") tandem::abi::PipelineSplitOptions::PipelineSplitOptions;
+ALLOW(PipelineSplitOptions::stages_per_rank)
+ALLOW(PipelineSplitOptions::repeats)
+ALLOW(PipelineSplitOptions::fault)
 
 // fields.hpp, dataset.hpp
 ALLOW_CLASS(Fields)

@@ -87,6 +87,20 @@ inline void report_metrics(int64_t step, int64_t epoch, int64_t samples, bool ha
   tandem::abi::report_metrics({step, epoch, samples, has_loss ? std::optional(loss) : std::nullopt, wait_seconds});
 }
 
+inline tandem::abi::MicroBatchFunctions functions_of(const std::shared_ptr<MicroBatchSource>& owned, bool has_loss) {
+  tandem::abi::MicroBatchFunctions::Loss loss;
+  if (has_loss) {
+    loss = [owned](std::vector<tandem::abi::Tensor> outputs, std::vector<tandem::abi::Tensor> targets) {
+      auto made = enter([&] { return owned->loss({std::move(outputs)}, {std::move(targets)}).tensors; });
+      return made.empty() ? tandem::abi::Tensor() : std::move(made[0]);
+    };
+  }
+  return {[owned](int64_t stage, std::vector<tandem::abi::Tensor> inputs) {
+            return enter([&] { return owned->compute(stage, {std::move(inputs)}).tensors; });
+          },
+          std::move(loss)};
+}
+
 // The source is the pipeline's from then on. `numbers`: lists of integers, for each parameter its stage and whether it is tied
 // and has sparse gradients, for each buffer its stage and whether it is tied.
 inline tandem::abi::Pipeline pipeline_of_functions(
@@ -103,19 +117,18 @@ inline tandem::abi::Pipeline pipeline_of_functions(
   };
   const tandem::abi::PipelineTensors tensors = {parameters, buffers, parameter_names, buffer_names, list(0),
                                                 list(3),    list(1), list(4),         list(2)};
-  tandem::abi::Pipeline::Loss loss;
-  if (has_loss) {
-    loss = [owned](std::vector<tandem::abi::Tensor> outputs, std::vector<tandem::abi::Tensor> targets) {
-      auto made = enter([&] { return owned->loss({std::move(outputs)}, {std::move(targets)}).tensors; });
-      return made.empty() ? tandem::abi::Tensor() : std::move(made[0]);
-    };
-  }
-  return tandem::abi::Pipeline(
-      group, tensors, options, replicas, everyone,
-      [owned](int64_t stage, std::vector<tandem::abi::Tensor> inputs) {
-        return enter([&] { return owned->compute(stage, {std::move(inputs)}).tensors; });
-      },
-      std::move(loss));
+  return tandem::abi::Pipeline(group, tensors, options, replicas, everyone, functions_of(owned, has_loss));
+}
+
+// Where stages begin. The source is deleted before this returns.
+inline std::vector<int64_t> split_pipeline_by_functions(
+    tandem::abi::ProcessGroup& group, int64_t layers, const tandem::abi::TensorList& tensors,
+    const tandem::abi::TensorList& inputs, const tandem::abi::TensorList& targets,
+    const tandem::abi::PipelineSplitOptions& options, const tandem::abi::ProcessGroup* everyone, bool has_loss,
+    MicroBatchSource* source) {
+  const std::shared_ptr<MicroBatchSource> owned(source, Release());
+  return tandem::abi::split_pipeline_by_time(group, layers, tensors, inputs, targets, options, everyone,
+                                             functions_of(owned, has_loss));
 }
 
 }  // namespace tandem_swig

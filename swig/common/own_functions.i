@@ -13,5 +13,7 @@ DIRECTOR(MicroBatchSource)
 %rename(TANDEM_FUNCTION_NAME) tandem_swig::traced_module;
 %rename(TANDEM_FUNCTION_NAME) tandem_swig::report_metrics;
 %rename(TANDEM_FUNCTION_NAME) tandem_swig::pipeline_of_functions;
+%rename(TANDEM_FUNCTION_NAME) tandem_swig::split_pipeline_by_functions;
+%ignore tandem_swig::functions_of;
 
 %include "own_functions.h"

@@ -174,4 +174,8 @@ jlongArray make(JNIEnv* jenv, std::vector<tandem::abi::Dataset>&& value) {
   return make_objects(jenv, value, [](const tandem::abi::Dataset&) { return true; });
 }
 
+jlongArray make(JNIEnv* jenv, std::vector<tandem::abi::Module>&& value) {
+  return make_objects(jenv, value, [](const tandem::abi::Module&) { return true; });
+}
+
 }  // namespace tandem_jni

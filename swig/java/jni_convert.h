@@ -42,6 +42,7 @@ jbooleanArray make(JNIEnv* jenv, const std::vector<uint8_t>& value);
 // Addresses of new objects, which the caller owns.
 jlongArray make(JNIEnv* jenv, std::vector<tandem::abi::Tensor>&& value);
 jlongArray make(JNIEnv* jenv, std::vector<tandem::abi::Dataset>&& value);
+jlongArray make(JNIEnv* jenv, std::vector<tandem::abi::Module>&& value);
 
 // A tensor that a callback makes belongs to the scope that native code opened for it. Java, which knows when its
 // tensors go, takes them out of all such scopes.

@@ -119,5 +119,6 @@ JAVA_LIST_IN(const tandem::abi::TensorList&, NativeTensor, tandem::abi::TensorLi
 JAVA_LIST_OUT(std::vector<tandem::abi::Tensor>, NativeTensor)
 JAVA_LIST_IN(const std::vector<const tandem::abi::Dataset*>&, NativeDataset, std::vector<const tandem::abi::Dataset*>)
 JAVA_LIST_OUT(std::vector<tandem::abi::Dataset>, NativeDataset)
+JAVA_LIST_OUT(std::vector<tandem::abi::Module>, NativeModule)
 JAVA_LIST_IN(const std::vector<const tandem::abi::LrScheduler*>&, NativeLrScheduler,
              std::vector<const tandem::abi::LrScheduler*>)

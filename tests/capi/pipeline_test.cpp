@@ -161,6 +161,10 @@ TEST_F(PipelineOfOneRank, IsSplitByTime) {
   EXPECT_THAT(gradient(0), ElementsAre());
   EXPECT_THAT(message(split(1), TDM_ERROR_INVALID_ARGUMENT), HasSubstr("1 layers do not divide into 2 stages"));
   EXPECT_THAT(message(split(-1), TDM_ERROR_INVALID_ARGUMENT), HasSubstr("layer_count"));
+  options.fault = "there is no such layer";
+  options.fault_code = TDM_ERROR_NOT_FOUND;
+  EXPECT_THAT(message(split(3), TDM_ERROR_NOT_FOUND), HasSubstr("rank 0: there is no such layer"));
+  options.fault = nullptr;
   count = 1;
   EXPECT_THAT(message(split(3), TDM_ERROR_INVALID_ARGUMENT), HasSubstr("room for 1"));
   fails_ = 1;

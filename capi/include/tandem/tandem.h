@@ -1921,8 +1921,10 @@ typedef struct tdm_pipeline_split_options {
   int32_t stages_per_rank;
   int32_t repeats; /* measurements, of which the median counts; one more goes before them */
   TDM_NULLABLE tdm_process_group* everyone; /* all ranks of all replicas of the pipeline, cut alike; NULL: there are none */
+  TDM_NULLABLE const char* fault; /* why this rank cannot give its layers; NULL: it can. All ranks fail with it */
+  int32_t fault_code;             /* a tdm_error_code; 0: TDM_ERROR_INVALID_ARGUMENT */
 } tdm_pipeline_split_options;
-#define TDM_PIPELINE_SPLIT_OPTIONS_INIT { sizeof(tdm_pipeline_split_options), 1, 5, NULL }
+#define TDM_PIPELINE_SPLIT_OPTIONS_INIT { sizeof(tdm_pipeline_split_options), 1, 5, NULL, NULL, 0 }
 TDM_API void tdm_pipeline_split_options_init(tdm_pipeline_split_options* made, size_t struct_size);
 /* Where to cut a model of `layer_count` layers in a row into stages that take about the same time, stages_per_rank for
  * each rank of `group`: stage i begins with layer first_layers[i]. All ranks call it; rank 0 of all alone needs inputs and

@@ -87,8 +87,8 @@ class TANDEM_API ExportedProgram final : public nn::Module {
 
   // The program in parts that run one after the other, as layers of a pipeline do (tandem/pipeline_split.h): at least
   // `least`, or as many as there are. It is cut where the fewest values cross; each part takes what the one before gives,
-  // and has the parameters and buffers that it reads, which they share with the program, under their names. What comes
-  // between two parts is tensors, sizes too. Throws Error (kUnsupported) for programs of two modes, and for those that
+  // and has the parameters and buffers that it reads, which they share with the program, under their names. A part holds no
+  // others: those that no part reads any more are freed with the program. What comes between two parts is tensors, sizes too. Throws Error (kUnsupported) for programs of two modes, and for those that
   // change their inputs.
   std::vector<std::unique_ptr<nn::Module>> parts(std::size_t least) const;
 

@@ -49,6 +49,11 @@ struct PipelineStage {
   std::vector<std::string> tied = {};
 };
 
+namespace internal {
+// Errors: kInvalidArgument for none, and for several.
+TANDEM_API const at::Tensor& only_input(const std::vector<at::Tensor>& inputs);
+}  // namespace internal
+
 // The stage that is `module`: a holder whose forward takes a tensor and gives one. `prefix` is put before its names, so that
 // they are those of the whole model: "blocks.1.".
 template <typename ModuleHolder>
@@ -59,7 +64,7 @@ PipelineStage pipeline_stage(int index, ModuleHolder module, const std::string& 
   for (const auto& item : module->named_buffers()) stage.buffers.emplace_back(prefix + item.key(), item.value());
   stage.sparse_gradients = internal::sparse_gradients_of(*module);
   stage.forward = [module](const std::vector<at::Tensor>& inputs) mutable {
-    return std::vector<at::Tensor>{module->forward(inputs.at(0))};
+    return std::vector<at::Tensor>{module->forward(internal::only_input(inputs))};
   };
   return stage;
 }

@@ -53,8 +53,9 @@ TANDEM_API std::vector<double> measure_layers(const std::vector<PipelineStage>& 
                                               const PipelineSplitOptions& options = {});
 
 // Where to cut, for join_layers(). All ranks call it with the layers of the whole model; rank 0 of all, which alone needs
-// the inputs, measures, and all take its answer. Blocks. Errors, on all ranks: those of measure_layers() and
-// balance_stages() on rank 0, and kInvalidArgument for ranks that give other numbers of layers or of stages.
+// the inputs, measures, and all take its answer. It is not cut where a message would not hold what crosses. Blocks. Errors, on
+// all ranks: those of measure_layers() and balance_stages() on rank 0, kUnsupported where too few cuts are left, which says why
+// of each, and kInvalidArgument for ranks that give other numbers of layers or of stages.
 TANDEM_API std::vector<std::size_t> where_to_split(ProcessGroup& group, const std::vector<PipelineStage>& layers,
                                                    const std::vector<at::Tensor>& inputs,
                                                    const PipelineSplitOptions& options = {});

@@ -49,7 +49,7 @@ std::vector<ExportedInput> ExportedProgram::inputs() const {
 }
 
 std::vector<std::unique_ptr<nn::Module>> ExportedProgram::parts(std::size_t least) const {
-  return exported::Part::divide(root_, least);
+  return exported::Part::divide(*root_, least);
 }
 
 std::vector<std::pair<std::string, std::string>> ExportedProgram::tied() const {

@@ -16,12 +16,6 @@ std::vector<std::string> split_at_dots(const std::string& name) {
   return parts;
 }
 
-// Whether it is a parameter or a persistent buffer.
-bool is_state(const InputBinding& input) {
-  return input.kind == InputBinding::Kind::kParameter ||
-         (input.kind == InputBinding::Kind::kBuffer && input.persistent);
-}
-
 const char* shown_mode(ExportedMode mode) {
   return mode == ExportedMode::kEvaluation ? "evaluation" : "training";
 }
@@ -93,7 +87,7 @@ void Model::add_state(const Program& program) {
     register_tensor(name, payload.tensor, is_parameter, is_parameter && payload.requires_grad);
   };
   for (const InputBinding& input : program.signature().inputs) {
-    if (!is_state(input)) continue;
+    if (!input.is_state()) continue;
     const auto found = weights.find(input.name);
     if (found == weights.end()) damaged(archive.name(), "has no tensor for '" + input.name + "'");
     add(input.name, found->second, input.kind == InputBinding::Kind::kParameter);
@@ -120,7 +114,7 @@ void Model::check_state(const Program& other) const {
     if (!weights.count(key)) note("it has no '" + key + "'");
   }
   for (const InputBinding& input : other.signature().inputs) {
-    if (is_state(input) && !state_.count(input.name)) note("it reads '" + input.name + "'");
+    if (input.is_state() && !state_.count(input.name)) note("it reads '" + input.name + "'");
   }
   if (!differences.empty()) {
     throw Error(ErrorCode::kInvalidArgument, name + " is not of the model of " + first + ": " + differences);
@@ -131,13 +125,12 @@ void Model::add_constants(const Program& program) {
   const auto constants = read_payloads(*program.archive(), kConstantsFolder, kConstantsConfig);
   std::map<std::string, at::Tensor> own;
   for (const InputBinding& input : program.signature().inputs) {
-    using Kind = InputBinding::Kind;
-    if (is_state(input) || input.kind == Kind::kUser || input.kind == Kind::kFixed) continue;
+    if (input.is_state() || input.is_given()) continue;
     const auto found = constants.find(input.name);
     if (found == constants.end()) damaged(program.archive()->name(), "has no tensor for '" + input.name + "'");
     at::Tensor tensor = found->second.tensor;
     // A buffer is the model's, whichever graph runs; constants are numbered anew in each export.
-    if (input.kind == Kind::kBuffer && !constants_.empty() && constants_.front().count(input.name)) {
+    if (input.kind == InputBinding::Kind::kBuffer && !constants_.empty() && constants_.front().count(input.name)) {
       tensor = constants_.front().at(input.name);
     }
     own.emplace(input.name, std::move(tensor));
@@ -215,15 +208,19 @@ at::Device Model::present_device() const {
   return real_.empty() ? at::Device(at::kCPU) : state_.at(real_).device();
 }
 
+at::Tensor moved_constant(const at::Tensor& constant, at::Device device) {
+  const c10::InferenceMode no_inference(false);
+  const at::NoGradGuard no_grad;
+  return constant.to(device);
+}
+
 // A constant, where the model is.
 at::Tensor Model::constant(const std::string& name) const {
   const at::Device device = present_device();
   const std::lock_guard<std::mutex> lock(moving_);
   const at::Tensor found = constants_[present_].at(name);
   if (found.device() == device) return found;
-  const c10::InferenceMode no_inference(false);
-  const at::NoGradGuard no_grad;
-  const at::Tensor there = found.to(device);
+  const at::Tensor there = moved_constant(found, device);
   for (auto& constants : constants_) {
     for (auto& [other, tensor] : constants) {
       if (tensor.is_same(found)) tensor = there;
@@ -233,7 +230,7 @@ at::Tensor Model::constant(const std::string& name) const {
 }
 
 at::Tensor Model::at(const InputBinding& binding) const {
-  return is_state(binding) ? state_.at(binding.name) : constant(binding.name);
+  return binding.is_state() ? state_.at(binding.name) : constant(binding.name);
 }
 
 bool Model::has_other_dtype() const {
@@ -249,11 +246,6 @@ at::IValue Model::call(at::ArrayRef<at::IValue> arguments) const {
   return program().run(std::move(call), *this, devices);
 }
 
-std::vector<at::IValue> Model::run_part(const Program::Span& span, at::ArrayRef<at::IValue> given) const {
-  const DeviceChange devices{exported_device_, present_device()};
-  return program().run_part(span, given, *this, devices, has_other_dtype());
-}
-
 std::vector<Model::State> Model::state_of_part(const Program::Span& span) const {
   const auto& inputs = program().signature().inputs;
   const Program::Span whole = program().between({}, {program().nodes(), {}});
@@ -267,7 +259,7 @@ std::vector<Model::State> Model::state_of_part(const Program::Span& span) const 
     if (std::none_of(found.begin(), found.end(), is_it)) found.push_back({name, state_.at(name), is_parameter});
   };
   for (std::size_t i = 0; i < inputs.size(); ++i) {
-    if (!is_state(inputs[i])) continue;
+    if (!inputs[i].is_state()) continue;
     const bool is_parameter = inputs[i].kind == InputBinding::Kind::kParameter;
     const std::string name = first_name(inputs[i].name, is_parameter);
     if (std::ranges::binary_search(whole.used, i)) used.insert(name);

@@ -46,11 +46,11 @@ class Model : public ScopeTree, public Tensors {
   void train(bool on = true) override;
 
   const Program& program() const { return *programs_[present_]; }
+  const std::shared_ptr<const Program>& shared_program() const { return programs_[present_]; }
   at::IValue call(at::ArrayRef<at::IValue> arguments) const;
   at::Tensor at(const InputBinding& binding) const override;
-  // What lies between two cuts of its program, which has one mode.
-  std::vector<at::IValue> run_part(const Program::Span& span, at::ArrayRef<at::IValue> given) const;
-  // Of that the parameters and buffers; those that no node reads are the first part's.
+  // Of what lies between two cuts of its program, which has one mode, the parameters and buffers; those that no node reads are
+  // the first part's.
   struct State {
     std::string name;
     at::Tensor tensor;
@@ -60,6 +60,8 @@ class Model : public ScopeTree, public Tensors {
   bool has_one_mode() const { return programs_.size() == 1; }
   // Whether its floating-point tensors have another dtype than in the archive.
   bool has_other_dtype() const;
+  at::ScalarType exported_dtype() const { return exported_dtype_; }
+  at::Device exported_device() const { return exported_device_; }
   const std::vector<std::pair<std::string, std::string>>& tied() const { return tied_; }
   void save(const std::string& path) const;
 
@@ -85,5 +87,8 @@ class Model : public ScopeTree, public Tensors {
   at::ScalarType exported_dtype_ = at::kFloat;
   mutable std::mutex moving_;  // constants
 };
+
+// A tensor that no module has, on the device of those that it is used with.
+at::Tensor moved_constant(const at::Tensor& constant, at::Device device);
 
 }  // namespace tandem::exported

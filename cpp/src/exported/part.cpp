@@ -89,7 +89,7 @@ std::vector<at::IValue> Program::run_part(const Span& span, at::ArrayRef<at::IVa
     const std::ptrdiff_t slot = graph_->slot_of_input(i);
     if (binding.kind == InputBinding::Kind::kFixed) {
       inputs[i] = binding.fixed;
-    } else if (binding.kind != InputBinding::Kind::kUser && (is_last || std::ranges::binary_search(span.used, i))) {
+    } else if (binding.kind != InputBinding::Kind::kUser && std::ranges::binary_search(span.used, i)) {
       inputs[i] = tensors.at(binding);
     }
     if (slot >= 0 && !inputs[i].isNone()) frame.slots[static_cast<std::size_t>(slot)] = inputs[i];
@@ -111,27 +111,59 @@ std::vector<at::IValue> Program::run_part(const Span& span, at::ArrayRef<at::IVa
   return results;
 }
 
-Part::Part(std::shared_ptr<const Model> model, Graph::Cut begin, Graph::Cut end)
+Part::Read::Read(const Model& model, const Program::Span& span)
+    : exported_dtype_(model.exported_dtype()), model_has_other_dtype_(model.has_other_dtype()) {
+  for (const std::size_t i : span.used) {
+    const InputBinding& binding = model.program().signature().inputs[i];
+    if (binding.is_given()) continue;
+    const at::Tensor tensor = model.at(binding);
+    (binding.is_state() ? state_ : constants_).emplace(binding.name, tensor);
+    if (!real_.defined() && binding.is_state() && tensor.is_floating_point()) real_ = tensor;
+  }
+}
+
+at::Tensor Part::Read::at(const InputBinding& binding) const {
+  if (binding.is_state()) return state_.at(binding.name);
+  const std::lock_guard<std::mutex> lock(moving_);
+  at::Tensor& constant = constants_.at(binding.name);
+  if (real_.defined() && constant.device() != real_.device()) constant = moved_constant(constant, real_.device());
+  return constant;
+}
+
+at::Device Part::Read::device(at::ArrayRef<at::IValue> given) const {
+  if (real_.defined()) return real_.device();
+  const auto tensor = std::ranges::find_if(given, [](const at::IValue& one) { return one.isTensor() && one.toTensor().defined(); });
+  return tensor == given.end() ? at::Device(at::kCPU) : tensor->toTensor().device();
+}
+
+bool Part::Read::has_other_dtype() const {
+  return real_.defined() ? real_.scalar_type() != exported_dtype_ : model_has_other_dtype_;
+}
+
+Part::Part(const Model& model, Graph::Cut begin, Graph::Cut end)
     : nn::Module("ExportedProgramPart"),
-      model_(std::move(model)),
-      span_(model_->program().between(std::move(begin), std::move(end))),
+      program_(model.shared_program()),
+      span_(program_->between(std::move(begin), std::move(end))),
+      exported_device_(model.exported_device()),
+      read_(model, span_),
       root_(std::make_shared<ScopeTree>()) {
-  for (const auto& [name, tensor, is_parameter] : model_->state_of_part(span_)) {
-    root_->add_to_tree(name, tensor, is_parameter, model_->program().archive()->name());
+  for (const auto& [name, tensor, is_parameter] : model.state_of_part(span_)) {
+    root_->add_to_tree(name, tensor, is_parameter, program_->archive()->name());
   }
 }
 
 std::vector<at::IValue> Part::forward(at::ArrayRef<at::IValue> arguments) {
-  return model_->run_part(span_, arguments);
+  const DeviceChange devices{exported_device_, read_.device(arguments)};
+  return program_->run_part(span_, arguments, read_, devices, read_.has_other_dtype());
 }
 
 std::unique_ptr<nn::Module> Part::copy() const {
   throw Error(ErrorCode::kUnsupported, "a part of an exported program shares the program's tensors, and is not copied");
 }
 
-std::vector<std::unique_ptr<nn::Module>> Part::divide(std::shared_ptr<const Model> model, std::size_t least) {
-  const Program& program = model->program();
-  if (!model->has_one_mode()) {
+std::vector<std::unique_ptr<nn::Module>> Part::divide(const Model& model, std::size_t least) {
+  const Program& program = model.program();
+  if (!model.has_one_mode()) {
     unsupported(program.archive()->name(), "was loaded with an archive of the other mode; load the one to be divided alone");
   }
   // By how many values cross; at most as few as make enough parts.

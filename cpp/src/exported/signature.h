@@ -16,6 +16,11 @@ struct InputBinding {
   std::string name;          // in the model; of kUser and kFixed in the graph
   bool persistent = true;    // of a buffer
   at::IValue fixed = {};     // what kFixed was when the program was exported
+
+  // Whether it is a parameter or a persistent buffer.
+  bool is_state() const { return kind == Kind::kParameter || (kind == Kind::kBuffer && persistent); }
+  // Whether each call has a value of its own for it, or none is needed.
+  bool is_given() const { return kind == Kind::kUser || kind == Kind::kFixed; }
 };
 
 struct OutputBinding {

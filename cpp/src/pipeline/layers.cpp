@@ -51,6 +51,12 @@ void add_layer(PipelineStage& stage, const PipelineStage& layer, Names& names) {
 
 }  // namespace
 
+const at::Tensor& internal::only_input(const std::vector<at::Tensor>& inputs) {
+  if (inputs.size() == 1) return inputs.front();
+  invalid("a module takes one tensor here, not " + std::to_string(inputs.size()) +
+          "; give the stage a forward of its own, which says what becomes of each");
+}
+
 std::vector<PipelineStage> pipeline_layers(const torch::nn::Sequential& model) {
   if (model.is_empty()) invalid("a pipeline's layers are those of a module, and there is none");
   std::vector<PipelineStage> layers;
@@ -63,8 +69,11 @@ std::vector<PipelineStage> pipeline_layers(const torch::nn::Sequential& model) {
     for (const auto& item : layer->ptr()->named_parameters()) made.parameters.emplace_back(prefix + item.key(), item.value());
     for (const auto& item : layer->ptr()->named_buffers()) made.buffers.emplace_back(prefix + item.key(), item.value());
     made.sparse_gradients = internal::sparse_gradients_of(*layer->ptr());
-    made.forward = [module = *layer](const std::vector<at::Tensor>& inputs) mutable {
-      return std::vector<at::Tensor>{module.any_forward(inputs.at(0)).template get<at::Tensor>()};
+    made.forward = [module = *layer, name = child->key()](const std::vector<at::Tensor>& inputs) mutable {
+      torch::nn::AnyValue given = module.any_forward(internal::only_input(inputs));
+      if (at::Tensor* const output = given.template try_get<at::Tensor>()) return std::vector<at::Tensor>{*output};
+      invalid("layer '" + name + "' of the Sequential (" + module.ptr()->name() + ") gives " +
+              c10::demangle(given.type_info().name()) + "; stages give tensors: make a layer of it that does");
     };
     layers.push_back(std::move(made));
   }

@@ -12,6 +12,8 @@
 #include <utility>
 
 #include "base/invalid.h"
+#include "pipeline/failure.h"
+#include "pipeline/message.h"
 #include "pipeline/parts.h"
 #include "pipeline/result_of.h"
 #include "tandem/pipeline_split.h"
@@ -101,11 +103,6 @@ std::vector<at::Tensor> run_layer(const PipelineStage& layer, const std::vector<
   return next;
 }
 
-std::string text_of(const std::exception& failure) {
-  const auto* of_libtorch = dynamic_cast<const c10::Error*>(&failure);
-  return of_libtorch ? of_libtorch->what_without_backtrace() : failure.what();
-}
-
 // Ranks that are asked in different groups would wait for each other.
 void check_everyone(ProcessGroup& group, const PipelineSplitOptions& options) {
   const std::vector<std::string> all = group.all_gather_bytes(options.everyone ? "given" : "");
@@ -117,10 +114,23 @@ void check_everyone(ProcessGroup& group, const PipelineSplitOptions& options) {
   }
 }
 
-}  // namespace
+// Of each layer its time, and why what it gives cannot go to another stage; "": it can.
+struct Measured {
+  std::vector<double> times;
+  std::vector<std::string> refusals;
+};
 
-std::vector<double> measure_layers(const std::vector<PipelineStage>& layers, const std::vector<at::Tensor>& inputs,
-                                   const PipelineSplitOptions& options) {
+std::string refusal_of(const std::vector<at::Tensor>& given) {
+  try {
+    check_sendable(given);
+    return "";
+  } catch (const Error& error) {
+    return error.what();
+  }
+}
+
+Measured measure(const std::vector<PipelineStage>& layers, const std::vector<at::Tensor>& inputs,
+                 const PipelineSplitOptions& options) {
   if (options.repeats < 1) invalid("layers are measured " + std::to_string(options.repeats) + " times; give 1 or more");
   const at::AutoGradMode grad(true);
   std::vector<at::Tensor> first;
@@ -132,6 +142,7 @@ std::vector<double> measure_layers(const std::vector<PipelineStage>& layers, con
   };
   KeptState kept(layers);
   std::vector<std::vector<double>> times(layers.size());
+  Measured measured{{}, std::vector<std::string>(layers.size())};
   for (int repeat = 0; repeat <= options.repeats; ++repeat) {
     kept.drop_gradients();
     std::vector<at::Tensor> values = copies();
@@ -140,18 +151,49 @@ std::vector<double> measure_layers(const std::vector<PipelineStage>& layers, con
       try {
         values = run_layer(layers[i], values, i + 1 == layers.size(), options);
       } catch (const std::exception& error) {
-        const auto* ours = dynamic_cast<const Error*>(&error);
-        throw Error(ours ? ours->code() : ErrorCode::kInvalidArgument,
-                    "layer " + std::to_string(i) + " of " + std::to_string(layers.size()) +
-                        " fails as it is measured: " + text_of(error));
+        throw Error(code_of(error), "layer " + std::to_string(i) + " of " + std::to_string(layers.size()) +
+                                        " fails as it is measured: " + plain(error));
       }
       const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begun;
-      if (repeat > 0) times[i].push_back(taken.count());  // what is made once is made before
+      if (repeat > 0) {
+        times[i].push_back(taken.count());
+      } else if (i + 1 < layers.size()) {  // what is made once is made before it counts
+        measured.refusals[i] = refusal_of(values);
+      }
     }
   }
-  std::vector<double> medians;
-  for (auto& all : times) medians.push_back(median_of(std::move(all)));
-  return medians;
+  for (auto& all : times) measured.times.push_back(median_of(std::move(all)));
+  return measured;
+}
+
+// Cut where messages hold what crosses.
+std::vector<std::size_t> balance(const Measured& measured, int stages) {
+  std::vector<double> times;
+  std::vector<std::size_t> first;  // layer of each of these
+  std::string refused;
+  for (std::size_t i = 0; i < measured.times.size(); ++i) {
+    if (i > 0 && !measured.refusals[i - 1].empty()) {
+      times.back() += measured.times[i];
+      refused += "\nno stage begins with layer " + std::to_string(i) + ": " + measured.refusals[i - 1];
+    } else {
+      times.push_back(measured.times[i]);
+      first.push_back(i);
+    }
+  }
+  if (times.size() < static_cast<std::size_t>(stages)) {
+    throw Error(ErrorCode::kUnsupported, std::to_string(measured.times.size()) + " layers do not divide into " +
+                                             std::to_string(stages) + " stages:" + refused);
+  }
+  std::vector<std::size_t> cuts = balance_stages(times, stages);
+  for (std::size_t& cut : cuts) cut = first[cut];
+  return cuts;
+}
+
+}  // namespace
+
+std::vector<double> measure_layers(const std::vector<PipelineStage>& layers, const std::vector<at::Tensor>& inputs,
+                                   const PipelineSplitOptions& options) {
+  return measure(layers, inputs, options).times;
 }
 
 std::vector<std::size_t> where_to_split(ProcessGroup& group, const std::vector<PipelineStage>& layers,
@@ -169,13 +211,12 @@ std::vector<std::size_t> where_to_split(ProcessGroup& group, const std::vector<P
               " stages; each stage has at least one");
     }
     if (everyone.rank() == 0) {
-      for (const std::size_t first : balance_stages(measure_layers(layers, inputs, options), static_cast<int>(stages))) {
+      for (const std::size_t first : balance(measure(layers, inputs, options), static_cast<int>(stages))) {
         found += std::to_string(first) + " ";
       }
     }
   } catch (const std::exception& error) {
-    const auto* ours = dynamic_cast<const Error*>(&error);
-    const Error told(ours ? ours->code() : ErrorCode::kInvalidArgument, who + text_of(error));
+    const Error told(code_of(error), who + plain(error));
     fault = tell(&told);
   }
   if (const auto chosen = chosen_of(everyone.all_gather_bytes(fault))) throw *chosen;

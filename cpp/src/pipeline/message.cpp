@@ -24,20 +24,17 @@ struct TensorHead {
   std::uint8_t requires_grad = 0;
 };
 
+// Of what was checked to have room.
 class Writer {
  public:
-  explicit Writer(char* begin) : at_(begin), end_(begin + kHeaderBytes) {}
-  bool put(const void* data, std::size_t size) {
-    if (size > left()) return false;
+  explicit Writer(char* begin) : at_(begin) {}
+  void put(const void* data, std::size_t size) {
     if (size > 0) std::memcpy(at_, data, size);
     at_ += size;
-    return true;
   }
-  std::size_t left() const { return static_cast<std::size_t>(end_ - at_); }
 
  private:
   char* at_;
-  char* end_;
 };
 
 class Reader {
@@ -61,13 +58,41 @@ class Reader {
 
 }  // namespace
 
+std::string shapes(const std::vector<at::Tensor>& tensors) {
+  std::string text;
+  for (const at::Tensor& tensor : tensors) {
+    text += text.empty() ? "" : ", ";
+    text += tensor.defined() ? c10::str(tensor.scalar_type(), tensor.sizes()) : std::string("no tensor");
+  }
+  return text.empty() ? "nothing" : text;
+}
+
+void check_sendable(const std::vector<at::Tensor>& tensors) {
+  const auto refuse = [&](const std::string& why) {
+    throw Error(ErrorCode::kUnsupported, "a message between stages does not hold " + shapes(tensors) + ": " + why);
+  };
+  std::size_t size = sizeof(Head);
+  for (const at::Tensor& tensor : tensors) {
+    size += sizeof(TensorHead);
+    if (!tensor.defined()) continue;
+    if (tensor.is_nested()) {
+      throw Error(ErrorCode::kUnsupported, "a message between stages holds no nested tensors; give them padded, and the lengths");
+    }
+    size += static_cast<std::size_t>(tensor.dim()) * sizeof(std::int64_t);
+    if (at::isQIntType(tensor.scalar_type())) refuse("quantized numbers are sent as what dequantize() makes of them");
+    if (tensor.numel() > kMostElements) refuse("a tensor has at most 2^40 elements");
+  }
+  if (size <= kHeaderBytes) return;
+  refuse(std::to_string(tensors.size()) + " tensors of these dimensions are too many for its header; join some, or cut elsewhere");
+}
+
 void make_ready(StageMessage& message) {
+  check_sendable(message.tensors);
   for (at::Tensor& tensor : message.tensors) {
     if (!tensor.defined()) continue;
     if (tensor.layout() != at::kStrided) tensor = tensor.to_dense();
     tensor = tensor.cpu().resolve_conj().resolve_neg().contiguous();
   }
-  to_header(message);
 }
 
 at::Tensor to_header(const StageMessage& message) {
@@ -85,8 +110,8 @@ at::Tensor to_header(const StageMessage& message) {
   } else {
     head.tensors = static_cast<std::uint32_t>(message.tensors.size());
   }
-  bool fits = writer.put(&head, sizeof head);
-  for (std::size_t i = 0; fits && i < head.tensors; ++i) {
+  writer.put(&head, sizeof head);
+  for (std::size_t i = 0; i < head.tensors; ++i) {
     const at::Tensor& tensor = message.tensors[i];
     TensorHead one;
     one.requires_grad = i < message.requires_grad.size() && message.requires_grad[i];
@@ -95,12 +120,8 @@ at::Tensor to_header(const StageMessage& message) {
       one.dtype = static_cast<std::int32_t>(tensor.scalar_type());
       one.dimensions = static_cast<std::uint16_t>(tensor.dim());
     }
-    fits = writer.put(&one, sizeof one);
-    if (fits && tensor.defined()) fits = writer.put(tensor.sizes().data(), tensor.dim() * sizeof(std::int64_t));
-  }
-  if (!fits) {
-    throw Error(ErrorCode::kUnsupported, "a stage gives " + std::to_string(message.tensors.size()) +
-                                             " tensors, more than a message between stages holds; join some");
+    writer.put(&one, sizeof one);
+    if (tensor.defined()) writer.put(tensor.sizes().data(), tensor.dim() * sizeof(std::int64_t));
   }
   writer.put(text.data(), text.size());
   return header;

@@ -25,10 +25,16 @@ struct StageMessage {
 // A header has this size, as a tensor of bytes: what comes is then known before it comes. Longer error messages are cut.
 constexpr std::int64_t kHeaderBytes = 1024;
 
-// Has the tensors be what can be sent: dense, contiguous, on the CPU. Errors: those of to_header() and LibTorch's.
+// "Float[2, 3], no tensor"
+std::string shapes(const std::vector<at::Tensor>& tensors);
+
+// Whether a message holds such tensors. Errors: kUnsupported, which says what they are and why not: more tensors or
+// dimensions than a header has room for, too many elements, dtypes that are more than their elements.
+void check_sendable(const std::vector<at::Tensor>& tensors);
+// Has the tensors be what can be sent: dense, contiguous, on the CPU. Errors: those of check_sendable() and LibTorch's.
 void make_ready(StageMessage& message);
 
-// Errors: kUnsupported for more tensors and dimensions than a header holds.
+// Of tensors that are ready.
 at::Tensor to_header(const StageMessage& message);
 // The message with tensors that are still to be filled. Errors: kDataLoss for a header that is none.
 StageMessage from_header(const at::Tensor& header);

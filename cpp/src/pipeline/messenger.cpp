@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/own_thread.h"
+#include "pipeline/failure.h"
 #include "pipeline/schedule.h"
 
 namespace tandem {
@@ -37,10 +38,8 @@ void StageMessenger::rethrow(const char* what, const PipelineAction& action, int
                             describe(action) + " (rank " + parts_.number_of(rank) + "): ";
   try {
     throw;
-  } catch (const Error& error) {
-    throw Error(error.code(), where + error.what());
   } catch (const std::exception& error) {
-    throw Error(ErrorCode::kInternal, where + error.what());
+    throw Error(code_of(error, ErrorCode::kInternal), where + plain(error));
   }
 }
 

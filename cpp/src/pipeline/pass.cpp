@@ -4,11 +4,11 @@
 #include <torch/csrc/autograd/autograd.h>
 #include <torch/csrc/autograd/grad_mode.h>
 
-#include <new>
 #include <optional>
 #include <utility>
 
 #include "base/invalid.h"
+#include "pipeline/failure.h"
 #include "pipeline/result_of.h"
 #include "pipeline/schedule.h"
 #include "trace/recorder.h"
@@ -20,21 +20,6 @@ using Kind = PipelineAction::Kind;
 using Clock = std::chrono::steady_clock;
 
 constexpr int kFirstTrack = 1000;  // of stages in a trace, above those of other rooms
-
-std::string shapes(const std::vector<at::Tensor>& tensors) {
-  std::string text;
-  for (const at::Tensor& tensor : tensors) {
-    text += text.empty() ? "" : ", ";
-    text += tensor.defined() ? c10::str(tensor.scalar_type(), tensor.sizes()) : std::string("no tensor");
-  }
-  return text.empty() ? "nothing" : text;
-}
-
-// LibTorch's message without its stack.
-std::string plain(const std::exception& failure) {
-  const auto* of_libtorch = dynamic_cast<const c10::Error*>(&failure);
-  return of_libtorch ? of_libtorch->what_without_backtrace() : failure.what();
-}
 
 // Hooks of tensors, which a program may hold for longer, until the end of a scope.
 class HooksUntil {
@@ -56,15 +41,6 @@ class HooksUntil {
   const std::vector<at::Tensor> tensors_;
   std::vector<std::optional<unsigned>> places_;
 };
-
-ErrorCode code_of(const std::exception& failure) {
-  const auto* ours = dynamic_cast<const Error*>(&failure);
-  if (ours) return ours->code();
-  if (dynamic_cast<const c10::OutOfMemoryError*>(&failure) || dynamic_cast<const std::bad_alloc*>(&failure)) {
-    return ErrorCode::kOutOfMemory;
-  }
-  return dynamic_cast<const c10::Error*>(&failure) ? ErrorCode::kInvalidArgument : ErrorCode::kCallback;
-}
 
 }  // namespace
 
@@ -242,7 +218,11 @@ StageMessage PipelinePass::forward(const PipelineAction& action, StageMessage me
       if (result.requires_grad.back()) saved.outputs.push_back(output);
     }
   }
-  make_ready(result);
+  try {
+    make_ready(result);
+  } catch (const Error& error) {
+    throw Error(error.code(), "at the cut to " + parts_.name_of(action.stage + 1) + ": " + error.what());
+  }
   if (purpose_ == Purpose::kTrain) saved_[{action.stage, i}] = std::move(saved);
   return result;
 }

@@ -248,25 +248,24 @@ Result run_pass(PipelineParts& parts, PipelinePass::Purpose purpose, const std::
                 const std::vector<at::Tensor>& targets) {
   ++parts.passes;
   PipelinePass pass(parts, purpose, inputs, targets);
-  const bool trains = purpose == PipelinePass::Purpose::kTrain;
-  if (trains) parts.tied->begin_pass();
-  try {
-    pass.run();
-  } catch (...) {
-    if (trains) parts.tied->end_pass(/*succeeded=*/false);
-    // Whoever waits for this rank in another group is to know.
-    parts.abort_groups();
-    throw;
-  }
+  TiedParameters* const tied = purpose == PipelinePass::Purpose::kTrain ? parts.tied.get() : nullptr;
   Result result;
+  bool is_over = false;  // for all ranks: none waits for another one's messages
   try {
+    if (tied) tied->begin_pass();
+    pass.run();
+    is_over = true;
     result.loss = agree(parts, pass);
+    result.outputs = pass.outputs();
+    is_over = false;
+    if (tied) tied->sum_gradients();
   } catch (...) {
-    if (trains) parts.tied->end_pass(/*succeeded=*/false);
+    // Whoever waits for this rank in another group is to know.
+    if (!is_over) parts.abort_groups();
+    if (tied) tied->end_pass();
     throw;
   }
-  result.outputs = pass.outputs();
-  if (trains) parts.tied->end_pass(/*succeeded=*/true);
+  if (tied) tied->end_pass();
   return result;
 }
 

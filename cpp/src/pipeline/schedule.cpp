@@ -50,8 +50,15 @@ void check_numbers(int ranks, int micro_batches, int stages_per_rank) {
   }
 }
 
+void check_forwards(int stages, int micro_batches) {
+  if (std::int64_t{stages} * micro_batches <= kMostForwards) return;
+  invalid(std::to_string(stages) + " stages with " + std::to_string(micro_batches) +
+          " micro-batches are too many for a pipeline schedule; their product is at most " + std::to_string(kMostForwards));
+}
+
 PipelineSchedule empty_schedule(std::string name, int ranks, int micro_batches, int stages_per_rank) {
   check_numbers(ranks, micro_batches, stages_per_rank);
+  check_forwards(ranks * stages_per_rank, micro_batches);
   PipelineSchedule schedule;
   schedule.name = std::move(name);
   schedule.micro_batches = micro_batches;
@@ -195,10 +202,7 @@ void verify(const PipelineSchedule& schedule) {
   const int stages = schedule.stages();
   check_numbers(schedule.ranks(), schedule.micro_batches, 1);
   if (stages < 1) invalid(what + "it has no stages");
-  if (std::int64_t{stages} * schedule.micro_batches > kMostForwards) {
-    invalid(what + std::to_string(stages) + " stages with " + std::to_string(schedule.micro_batches) +
-            " micro-batches are too many; their product is at most " + std::to_string(kMostForwards));
-  }
+  check_forwards(stages, schedule.micro_batches);
   for (int stage = 0; stage < stages; ++stage) {
     const int rank = schedule.rank_of_stage[stage];
     if (rank < 0 || rank >= schedule.ranks()) {

@@ -64,8 +64,7 @@ void TiedParameters::begin_pass() {
   }
 }
 
-void TiedParameters::end_pass(bool succeeded) {
-  if (succeeded) sum_gradients();
+void TiedParameters::end_pass() {
   const at::NoGradGuard no_grad;
   for (Tied& one : tied_) {
     for (std::size_t i = 0; i < one.before.size(); ++i) {
@@ -107,7 +106,11 @@ void TiedParameters::sum_gradients() {
       sum = sum.defined() ? sum + gradient : gradient.clone(at::MemoryFormat::Contiguous);
     }
     if (!sum.defined()) sum = at::zeros_like(one.own.front(), at::MemoryFormat::Contiguous);
-    if (one.group) one.group->all_reduce(sum);
+    try {
+      if (one.group) one.group->all_reduce(sum);
+    } catch (const Error& error) {
+      throw Error(error.code(), "pipeline: summing the gradients of the tied parameter '" + one.name + "': " + error.what());
+    }
     for (at::Tensor& tensor : one.own) {
       if (tensor.grad().defined()) {
         tensor.mutable_grad().copy_(sum);  // it may be a view of a bucket

@@ -19,19 +19,18 @@ class TiedParameters {
                  const std::vector<std::vector<std::string>>& names_of_stages,
                  const std::vector<PipelineStage>& stages);
 
-  // Puts aside what gradients hold from before a pass; end_pass() adds it again, with the pass's own gradients summed where
-  // it came to its end on all ranks.
+  // Puts aside what gradients hold from before a pass; end_pass() adds it again, whatever became of the pass.
   void begin_pass();
-  void end_pass(bool succeeded);
+  void end_pass();
+  // Has each gradient be the sum of those of all stages that have the parameter; those that there are not count as zeros. All
+  // ranks call it, after a pass that came to its end on all of them. Errors: the collective's, naming the parameter.
+  void sum_gradients();
   // After a stage's last backward. Errors: kUnsupported for a sparse gradient, which cannot be summed in place.
   void check_gradients() const;
   // Nobody waits for this rank any more.
   void abort();
 
  private:
-  // Has each gradient be the sum of those of all stages that have the parameter; those that there are not count as zeros.
-  void sum_gradients();
-
   struct Tied {
     std::string name;
     std::shared_ptr<ProcessGroup> group;  // of the ranks that have it; null: this one alone

@@ -75,13 +75,17 @@ type PipelineSplit struct {
 	Layers, StagesPerRank, Repeats int
 	Tensors, Inputs, Targets       []Tensor
 	Everyone                       ProcessGroup // nil: there are no replicas
+	Fault                          string       // why this rank gives no layers; "": it does
+	FaultCode                      int32
 }
 
 // SplitPipelineByTime gives the first layer of each stage. It has compute called for each layer, as Replica, and with hasLoss
 // for the loss.
 func SplitPipelineByTime(g ProcessGroup, of PipelineSplit, hasLoss bool, compute Callback) ([]int64, *Failure) {
+	fault := cString(of.Fault)
+	defer free(fault)
 	options := C.tdm_pipeline_split_options{stages_per_rank: C.int32_t(of.StagesPerRank), repeats: C.int32_t(of.Repeats),
-		everyone: group(of.Everyone)}
+		everyone: group(of.Everyone), fault: fault, fault_code: C.int32_t(of.FaultCode)}
 	options.struct_size = C.sizeof_tdm_pipeline_split_options
 	first := make([]int64, max(1, of.Layers))
 	count := C.size_t(len(first))

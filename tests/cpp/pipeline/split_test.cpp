@@ -199,6 +199,71 @@ TEST(SplitByTime, AnExportedProgramTrainsAsBefore) {
   });
 }
 
+// Of parameters and buffers, whoever has them.
+class Watched {
+ public:
+  explicit Watched(const torch::nn::Module& model) {
+    for (const at::Tensor& tensor : model.parameters()) add(tensor);
+    for (const at::Tensor& tensor : model.buffers()) add(tensor);
+  }
+  std::size_t bytes_held() const {
+    std::size_t bytes = 0;
+    for (const auto& [storage, size] : storages_) bytes += storage.expired() ? 0 : size;
+    return bytes;
+  }
+
+ private:
+  void add(const at::Tensor& tensor) { storages_.emplace_back(tensor.storage().getWeakStorageImpl(), tensor.storage().nbytes()); }
+  std::vector<std::pair<c10::weak_intrusive_ptr<c10::StorageImpl>, std::size_t>> storages_;
+};
+
+std::size_t bytes_of(const PipelineStage& stage) {
+  std::size_t bytes = 0;
+  for (const NamedTensors* tensors : {&stage.parameters, &stage.buffers}) {
+    for (const auto& [name, tensor] : *tensors) bytes += tensor.storage().nbytes();
+  }
+  return bytes;
+}
+
+// A rank has memory for what its stages read, once the program has let the whole model go.
+TEST(SplitByTime, NothingIsKeptOfOtherStages) {
+  const Store store = hash_store();
+  run_ranks(2, [&](int rank) {
+    const auto group = ProcessGroup::create(options_for(rank, 2, "shm"), store);
+    const at::Tensor x = torch::ones({2, 6}, torch::kDouble);
+    PipelineOptions options;
+    options.schedule = one_forward_one_backward_schedule(2, 2);
+    options.loss = [](const Tensors& outputs, const Tensors&) { return outputs[0].square().mean(); };
+    const auto sequential = [] {
+      torch::nn::Sequential model(torch::nn::Linear(6, 40), torch::nn::Linear(40, 40), torch::nn::Linear(40, 40),
+                                  torch::nn::Linear(40, 3));
+      model->to(torch::kDouble);
+      Watched watched(*model);
+      return std::pair(pipeline_layers(model), watched);
+    };
+    const auto program = [] {
+      const auto loaded = ExportedProgram::load(EXPORTED_FILES "/mlp.pt2");
+      Watched watched(loaded->get());
+      return std::pair(pipeline_layers(*loaded, 4), watched);
+    };
+    for (const auto& make : {std::function<std::pair<std::vector<PipelineStage>, Watched>()>(sequential), {program}}) {
+      auto [layers, watched] = make();
+      const std::size_t whole = watched.bytes_held();
+      PipelineStage stage = split_by_time(*group, layers, rank == 0 ? Tensors{x} : Tensors{}).at(0);
+      layers.clear();
+      EXPECT_EQ(watched.bytes_held(), bytes_of(stage));
+      EXPECT_GT(bytes_of(stage), 0u);
+      EXPECT_LT(bytes_of(stage), whole);
+      Pipeline pipeline(group, {std::move(stage)}, options);
+      pipeline.step(rank == 0 ? Tensors{x} : Tensors{});
+      EXPECT_EQ(watched.bytes_held(), bytes_of(pipeline.stages()[0]));
+      const auto all = group->all_gather_bytes(std::to_string(watched.bytes_held()));
+      EXPECT_EQ(std::stoul(all[0]) + std::stoul(all[1]), whole);
+    }
+    group->barrier();
+  });
+}
+
 // Layers that share a parameter train it as one, wherever they are cut.
 TEST(JoinLayers, TiesWhatStagesShare) {
   const auto layer = [](int index, const at::Tensor& weight) {

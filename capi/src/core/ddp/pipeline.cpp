@@ -73,6 +73,13 @@ PipelineStage& stage_with(std::vector<PipelineStage>& stages, std::int32_t index
   invalid(what + " is said to be of stage " + std::to_string(index) + ", which this rank does not have");
 }
 
+// What the program found wrong on this rank; null: nothing.
+std::shared_ptr<const Error> fault_of(const char* text, std::int32_t code) {
+  if (!text) return nullptr;
+  const bool is_known = code >= TDM_ERROR_INTERNAL && code <= TDM_ERROR_CALLBACK;
+  return std::make_shared<const Error>(is_known ? static_cast<ErrorCode>(code) : ErrorCode::kInvalidArgument, text);
+}
+
 // What one rank alone refuses is told to the others, who would wait for it.
 template <typename Body>
 void or_fault(tandem::PipelineOptions& options, Body&& body) {
@@ -124,12 +131,7 @@ tdm_error* tdm_pipeline_create(tdm_process_group* group, tdm_tensor* const* para
     native.data_parallel.gradient_as_bucket_view = given.gradient_as_bucket_view != 0;
     const auto callback = std::make_shared<Callback>(user_data);
     std::vector<tandem::PipelineStage> own;
-    if (given.fault) {
-      const int code = given.fault_code;
-      const bool is_known = code >= TDM_ERROR_INTERNAL && code <= TDM_ERROR_CALLBACK;
-      native.fault = std::make_shared<const tandem::Error>(
-          is_known ? static_cast<tandem::ErrorCode>(code) : tandem::ErrorCode::kInvalidArgument, given.fault);
-    }
+    native.fault = fault_of(given.fault, given.fault_code);
     or_fault(native, [&] {
       const auto tensors = tensors_given(parameters, parameter_count, "parameters");
       const auto called = to_strings(names, parameter_count, "names");
@@ -234,6 +236,7 @@ tdm_error* tdm_pipeline_split_by_time(tdm_process_group* group, int64_t layer_co
     const auto given = read_options<tdm_pipeline_split_options>(options, TDM_PIPELINE_SPLIT_OPTIONS_INIT,
                                                                 "tdm_pipeline_split_options");
     tandem::PipelineSplitOptions how;
+    how.fault = fault_of(given.fault, given.fault_code);
     Tensors all, batch;
     std::size_t room = 0;
     try {
@@ -249,7 +252,7 @@ tdm_error* tdm_pipeline_split_by_time(tdm_process_group* group, int64_t layer_co
                               std::to_string(kMostLayers));
       }
     } catch (const tandem::Error& error) {  // of one rank alone, which all ranks are to hear of
-      how.fault = std::make_shared<const tandem::Error>(error);
+      if (!how.fault) how.fault = std::make_shared<const tandem::Error>(error);
       layer_count = 0;
     }
     const auto callback = std::make_shared<Callback>(user_data);

@@ -32,6 +32,18 @@ inline std::vector<std::string> exported_inputs(const Module& program) {
   for (std::string& one : take_strings(descriptions)) all.push_back(std::move(one));
   return all;
 }
+// Parts that run one after the other, see tdm_exported_parts(): at least `least`, or as many as there are.
+inline std::vector<Module> exported_parts(const Module& program, int64_t least) {
+  std::vector<tdm_module*> raw;
+  size_t count = 0;
+  do {  // they may be more the next time, if another thread had changed the program
+    raw.resize(count);
+    check(tdm_exported_parts(program.raw(), least, raw.data(), &count));
+  } while (count > raw.size());
+  std::vector<Module> parts;
+  for (size_t i = 0; i < count; ++i) parts.push_back(Module::owned(raw[i]));
+  return parts;
+}
 inline void exported_save(const Module& program, const std::string& path) {
   check(tdm_exported_save(program.raw(), path.c_str()));
 }

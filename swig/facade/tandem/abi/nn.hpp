@@ -28,16 +28,16 @@ class Module {
     return Module(copied);
   }
 
-  Results forward(const Arguments& arguments) {
-    constexpr size_t kRoom = 8;
-    Results results(kRoom);
-    size_t count = kRoom;
+  Results forward(const Arguments& arguments, size_t room = 8) {
+    Results results(room);
+    size_t count = room;
     check(tdm_module_forward(handle_.get(), arguments.data(), arguments.size(), results.data(), &count));
     results.shrink(count);
     return results;
   }
   // All tensors of what it gives, in order: of an LSTM's (y, (h, c)) three.
-  std::vector<Tensor> forward_tensors(const Arguments& arguments) { return forward(arguments).take_tensors(); }
+  // Parts of a program give more than modules do.
+  std::vector<Tensor> forward_tensors(const Arguments& arguments) { return forward(arguments, 64).take_tensors(); }
   // Of a module that takes one tensor and gives one.
   Tensor forward_tensor(const Tensor& input) { return forward(Arguments::of(input)).take_tensor(0); }
 

@@ -92,17 +92,62 @@ struct PipelineTensors {
   std::vector<int64_t> tied, tied_buffers, sparse;  // 1 or 0 for each
 };
 
-// A model cut into stages, each on a rank of its own. Source: torch.distributed.pipelining.
-class Pipeline {
+// What a pipeline's stages, or a model's layers, compute of a micro-batch, and its loss, which may be empty.
+class MicroBatchFunctions {
  public:
   using Tensors = std::vector<Tensor>;
   using Compute = std::function<Tensors(int64_t stage, Tensors inputs)>;
   using Loss = std::function<Tensor(Tensors outputs, Tensors targets)>;
 
-  // All ranks make it together. `replicas` and `everyone` are null where there is one pipeline alone; `loss` is empty but
+  MicroBatchFunctions(Compute compute, Loss loss) : compute_(std::move(compute)), loss_(std::move(loss)) {}
+
+  static tdm_error* on_stage(void* user_data, const tdm_pipeline_call* call) {
+    return callback::guarded([&] {
+      const auto& self = *static_cast<const MicroBatchFunctions*>(user_data);
+      give(self.compute_(call->stage, shared(call->inputs, call->input_count)), call);
+    });
+  }
+  static tdm_error* on_loss(void* user_data, const tdm_pipeline_call* call) {
+    return callback::guarded([&] {
+      const auto& self = *static_cast<const MicroBatchFunctions*>(user_data);
+      Tensors made;
+      made.push_back(self.loss_(shared(call->inputs, call->input_count), shared(call->targets, call->target_count)));
+      give(made, call);
+    });
+  }
+  bool has_loss() const { return static_cast<bool>(loss_); }
+
+ private:
+  static Tensors shared(tdm_tensor* const* handles, size_t count) {
+    Tensors given;
+    for (size_t i = 0; i < count; ++i) {
+      tdm_tensor* own = nullptr;
+      if (handles[i]) check(tdm_tensor_share(handles[i], &own));
+      given.emplace_back(own);
+    }
+    return given;
+  }
+  // Handles of the callback's scope, which outlive what `made` holds.
+  static void give(const Tensors& made, const tdm_pipeline_call* call) {
+    *call->output_count = made.size();
+    for (size_t i = 0; i < made.size() && i < call->output_room; ++i) {
+      if (made[i].raw()) check(tdm_tensor_share(made[i].raw(), &call->outputs[i]));
+    }
+  }
+
+  Compute compute_;
+  Loss loss_;
+};
+
+// A model cut into stages, each on a rank of its own. Source: torch.distributed.pipelining.
+class Pipeline {
+ public:
+  using Tensors = MicroBatchFunctions::Tensors;
+
+  // All ranks make it together. `replicas` and `everyone` are null where there is one pipeline alone; its loss is empty but
   // on the last stage's rank. Functions are called within the three methods below, on their thread. Blocks.
   Pipeline(ProcessGroup& group, const PipelineTensors& tensors, const PipelineOptions& options,
-           const ProcessGroup* replicas, const ProcessGroup* everyone, Compute compute, Loss loss) {
+           const ProcessGroup* replicas, const ProcessGroup* everyone, MicroBatchFunctions functions) {
     tdm_pipeline_options raw = TDM_PIPELINE_OPTIONS_INIT;
     raw.schedule = or_null(options.schedule);
     raw.micro_batches = options.micro_batches;
@@ -115,8 +160,7 @@ class Pipeline {
     raw.replicas = replicas ? replicas->raw() : nullptr;
     raw.everyone = everyone ? everyone->raw() : nullptr;
     raw.fault = or_null(options.fault);
-    const bool has_loss = static_cast<bool>(loss);
-    auto functions = std::make_unique<Functions>(Functions{std::move(compute), std::move(loss)});
+    auto owned = std::make_unique<MicroBatchFunctions>(std::move(functions));
     const auto names = c_strings(tensors.parameter_names), buffer_names = c_strings(tensors.buffer_names);
     const std::vector<int32_t> stages(tensors.parameter_stages.begin(), tensors.parameter_stages.end());
     const std::vector<int32_t> buffer_stages(tensors.buffer_stages.begin(), tensors.buffer_stages.end());
@@ -127,9 +171,10 @@ class Pipeline {
     for (const size_t given : {buffer_names.size(), buffer_stages.size(), tied_buffers.size()}) check_number(given, buffers);
     check(tdm_pipeline_create(group.raw(), tensors.parameters.data(), names.data(), stages.data(), tied.data(), sparse.data(),
                               count, tensors.buffers.data(), buffer_names.data(), buffer_stages.data(), tied_buffers.data(),
-                              buffers, &raw, on_stage, has_loss ? on_loss : nullptr, functions.get(),
-                              callback::destroy<Functions>, handle_.out()));
-    functions.release();
+                              buffers, &raw, MicroBatchFunctions::on_stage,
+                              owned->has_loss() ? MicroBatchFunctions::on_loss : nullptr, owned.get(),
+                              callback::destroy<MicroBatchFunctions>, handle_.out()));
+    owned.release();
   }
 
   // Forward and backward of a batch: adds to the gradients. `inputs` are the first stage's, `targets` the last one's.
@@ -164,46 +209,42 @@ class Pipeline {
   tdm_pipeline* raw() const noexcept { return handle_.get(); }
 
  private:
-  struct Functions {
-    Compute compute;
-    Loss loss;
-  };
-
   static void check_number(size_t given, size_t wanted) {
     if (given == wanted) return;
     throw Error(TDM_ERROR_INVALID_ARGUMENT, "Pipeline", "tensors, names, stages and flags differ in number");
   }
-  static Tensors shared(tdm_tensor* const* handles, size_t count) {
-    Tensors given;
-    for (size_t i = 0; i < count; ++i) {
-      tdm_tensor* own = nullptr;
-      if (handles[i]) check(tdm_tensor_share(handles[i], &own));
-      given.emplace_back(own);
-    }
-    return given;
-  }
-  // Handles of the callback's scope, which outlive what `made` holds.
-  static void give(const Tensors& made, const tdm_pipeline_call* call) {
-    *call->output_count = made.size();
-    for (size_t i = 0; i < made.size() && i < call->output_room; ++i) {
-      if (made[i].raw()) check(tdm_tensor_share(made[i].raw(), &call->outputs[i]));
-    }
-  }
-  static tdm_error* on_stage(void* user_data, const tdm_pipeline_call* call) {
-    return callback::guarded([&] {
-      give(static_cast<Functions*>(user_data)->compute(call->stage, shared(call->inputs, call->input_count)), call);
-    });
-  }
-  static tdm_error* on_loss(void* user_data, const tdm_pipeline_call* call) {
-    return callback::guarded([&] {
-      Tensors made;
-      made.push_back(static_cast<Functions*>(user_data)->loss(shared(call->inputs, call->input_count),
-                                                              shared(call->targets, call->target_count)));
-      give(made, call);
-    });
-  }
 
   Handle<tdm_pipeline, tdm_pipeline_free> handle_;
 };
+
+struct PipelineSplitOptions {
+  int32_t stages_per_rank = 1;  // rank r gets the stages r, r + the group's size, and so on
+  int32_t repeats = 5;          // measurements, of which the median counts; one more goes before them
+  std::string fault;            // why this rank cannot give its layers; "": it can
+};
+
+// The first layer of each stage, so that all take about the same time. All ranks call it with the layers of the whole model;
+// `tensors` are their parameters and buffers. Rank 0 of all, which alone needs inputs and targets, measures; functions are
+// called within this call. Blocks. Source: torchgpipe's balance_by_time.
+inline std::vector<int64_t> split_pipeline_by_time(ProcessGroup& group, int64_t layers, const TensorList& tensors,
+                                                   const TensorList& inputs, const TensorList& targets,
+                                                   const PipelineSplitOptions& options, const ProcessGroup* everyone,
+                                                   MicroBatchFunctions functions) {
+  tdm_pipeline_split_options raw = TDM_PIPELINE_SPLIT_OPTIONS_INIT;
+  raw.stages_per_rank = options.stages_per_rank;
+  raw.repeats = options.repeats;
+  raw.everyone = everyone ? everyone->raw() : nullptr;
+  raw.fault = or_null(options.fault);
+  std::vector<int64_t> first(static_cast<size_t>(layers > 0 ? layers : 1));
+  size_t count = first.size();
+  auto owned = std::make_unique<MicroBatchFunctions>(std::move(functions));
+  check(tdm_pipeline_split_by_time(group.raw(), layers, tensors.data(), tensors.size(), inputs.data(), inputs.size(),
+                                   targets.data(), targets.size(), &raw, MicroBatchFunctions::on_stage,
+                                   owned->has_loss() ? MicroBatchFunctions::on_loss : nullptr, owned.get(),
+                                   callback::destroy<MicroBatchFunctions>, first.data(), &count));
+  owned.release();
+  first.resize(count);
+  return first;
+}
 
 }  // namespace tandem::abi

@@ -1,6 +1,7 @@
 package org.tandem.dist;
 
 import java.util.Arrays;
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -137,7 +138,8 @@ public final class Pipeline implements AutoCloseable {
       natives.setFault(options.fault);
       for (PipelineStage stage : this.stages) {
         byIndex.put(stage.index, stage);
-        String fault = add(tensors, stage);
+        add(tensors, stage);
+        String fault = stage.fault();
         if (fault != null && options.fault.isEmpty()) {
           natives.setFault(fault); // the other ranks fail with it, too
         }
@@ -148,7 +150,7 @@ public final class Pipeline implements AutoCloseable {
           new OwnFunctions.MicroBatches() {
             @Override
             public Tensor[] compute(int stage, Tensor[] inputs) throws Exception {
-              return byIndex.get(stage).forward.of(inputs);
+              return byIndex.get(stage).forward().of(inputs);
             }
 
             @Override
@@ -189,21 +191,11 @@ public final class Pipeline implements AutoCloseable {
     return options;
   }
 
-  /** Gives what is wrong with the stage; null: nothing. */
-  private static String add(OwnFunctions.StageTensors tensors, PipelineStage stage) {
-    Map<String, Tensor> parameters = stage.module.namedParameters();
-    parameters.forEach((name, tensor) -> {
-      String full = stage.prefix + name;
-      String common = stage.tied.get(full);
-      tensors.addParameter(stage.index, common == null ? full : common, tensor, common != null, false);
-    });
-    stage.module.namedBuffers().forEach((name, tensor) -> tensors.addBuffer(stage.index, stage.prefix + name, tensor, false));
-    for (String name : stage.tied.keySet()) {
-      if (!name.startsWith(stage.prefix) || !parameters.containsKey(name.substring(stage.prefix.length()))) {
-        return "stage " + stage.index + " has no parameter '" + name + "', which is to be tied; it has " + parameters.keySet();
-      }
-    }
-    return null;
+  private static void add(OwnFunctions.StageTensors tensors, PipelineStage stage) {
+    Collection<String> tied = stage.tied().values();
+    stage.namedParameters().forEach(
+        (name, tensor) -> tensors.addParameter(stage.index, name, tensor, tied.contains(name), false));
+    stage.namedBuffers().forEach((name, tensor) -> tensors.addBuffer(stage.index, name, tensor, tied.contains(name)));
   }
 
   private NativePipeline nativeHandle() {

@@ -68,6 +68,7 @@ final class NameTable {
       tdm_exported_call ExportedProgram.call
       tdm_exported_inputs ExportedProgram.inputs
       tdm_exported_load ExportedProgram.loadProgram
+      tdm_exported_parts ExportedProgram.parts
       tdm_exported_save ExportedProgram.saveProgram
       tdm_generator_default Tandem.rngState
       tdm_generator_get_state Tandem.rngState
@@ -159,6 +160,7 @@ final class NameTable {
       tdm_pipeline_forward Pipeline.forward
       tdm_pipeline_free Pipeline.close
       tdm_pipeline_saves Pipeline.saves
+      tdm_pipeline_split_by_time PipelineSplit.byTime
       tdm_pipeline_step Pipeline.step
       tdm_process_group_abort ProcessGroup.abort
       tdm_process_group_create ProcessGroup.init
@@ -260,6 +262,7 @@ final class NameTable {
       tdm_optimizer Optimizer
       tdm_pipeline Pipeline
       tdm_pipeline_options Pipeline.Options
+      tdm_pipeline_split_options PipelineSplit.Options
       tdm_process_group ProcessGroup
       tdm_reduce_op ReduceOp
       tdm_store Store

@@ -37,8 +37,8 @@ public abstract class NativeHandle implements AutoCloseable {
         Set.of("NativeArguments", "NativeCheckpoint", "NativeDdpOptions", "NativeDevice", "NativeDynamicLoaderOptions",
             "NativeElasticOptions", "NativeFields", "NativeFileOptions", "NativeLoadedCheckpoint",
             "NativeLoaderOptions", "NativeMatch", "NativeNamedTensors", "NativeNoGrad",
-            "NativeOperator", "NativeOptions", "NativePipelineOptions", "NativeProcessGroupOptions", "NativeResults",
-            "NativeSchemaOptions");
+            "NativeOperator", "NativeOptions", "NativePipelineOptions", "NativePipelineSplitOptions",
+            "NativeProcessGroupOptions", "NativeResults", "NativeSchemaOptions");
 
     static Kind of(String type) {
       if (type.equals("NativeTensor")) {

@@ -100,20 +100,7 @@ public final class OwnFunctions {
   /** Replicas and everyone may be null. */
   public static NativePipeline pipeline(NativeProcessGroup group, StageTensors tensors, NativePipelineOptions options,
       NativeProcessGroup replicas, NativeProcessGroup everyone, boolean hasLoss, MicroBatches functions) {
-    NativeMicroBatchSource source = new NativeMicroBatchSource() {
-      @Override
-      public long[] compute(long stage, long[] inputs) {
-        return Upcall.sample(() -> functions.compute((int) stage, Upcall.received(inputs)));
-      }
-
-      @Override
-      public long[] loss(long[] outputs, long[] targets) {
-        return Upcall.sample(() -> {
-          Tensor loss = functions.loss(Upcall.received(outputs), Upcall.received(targets));
-          return loss == null ? new Tensor[0] : new Tensor[] {loss};
-        });
-      }
-    };
+    NativeMicroBatchSource source = source(functions);
     try (NativeArguments numbers = new NativeArguments()) {
       for (List<Long> list : tensors.numbers) {
         numbers.addInts(list.stream().mapToLong(Long::longValue).toArray());
@@ -127,6 +114,40 @@ public final class OwnFunctions {
     } finally {
       Reference.reachabilityFence(tensors);
     }
+  }
+
+  /** The first layers of stages. Everyone may be null. */
+  public static long[] splitByTime(NativeProcessGroup group, long layers, List<Tensor> tensors, Tensor[] inputs, Tensor[] targets,
+      NativePipelineSplitOptions options, NativeProcessGroup everyone, boolean hasLoss, MicroBatches functions) {
+    NativeMicroBatchSource source = source(functions);
+    try {
+      return TandemNative.splitPipelineByFunctions(group, layers, handles(tensors), handles(Arrays.asList(inputs)),
+          handles(Arrays.asList(targets)), options, everyone, hasLoss, source);
+    } catch (RuntimeException failed) {
+      source.delete(); // unless native code had it already
+      throw failed;
+    } finally {
+      Reference.reachabilityFence(tensors);
+      Reference.reachabilityFence(inputs);
+      Reference.reachabilityFence(targets);
+    }
+  }
+
+  private static NativeMicroBatchSource source(MicroBatches functions) {
+    return new NativeMicroBatchSource() {
+      @Override
+      public long[] compute(long stage, long[] inputs) {
+        return Upcall.sample(() -> functions.compute((int) stage, Upcall.received(inputs)));
+      }
+
+      @Override
+      public long[] loss(long[] outputs, long[] targets) {
+        return Upcall.sample(() -> {
+          Tensor loss = functions.loss(Upcall.received(outputs), Upcall.received(targets));
+          return loss == null ? new Tensor[0] : new Tensor[] {loss};
+        });
+      }
+    };
   }
 
   private static String[] names(Map<String, Tensor> tensors) { return tensors.keySet().toArray(String[]::new); }

@@ -1,7 +1,9 @@
 package org.tandem.nn;
 
 import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import org.tandem.internal.NativeLibrary;
 import org.tandem.internal.NativeModule;
@@ -104,6 +106,25 @@ public final class ExportedProgram extends LoadedModule {
       inputs.put(all[i], all[all.length / 2 + i]);
     }
     return inputs;
+  }
+
+  /** A part of a program: {@link #forwardAll} takes the tensors that the part before gives, and gives what the next one takes. */
+  public static final class Part extends LoadedModule {
+    private Part(NativeModule handle) {
+      super("ExportedProgramPart", handle);
+    }
+  }
+
+  /**
+   * The program in parts that run one after the other, as layers of a pipeline do ({@link org.tandem.dist.PipelineSplit}): at
+   * least so many, or as many as there are. It is cut where the fewest values cross. The first part takes what the program takes;
+   * each has the parameters and buffers that it reads, shared with the program, and nothing of it else: what no part that is
+   * left reads is freed with the program.
+   *
+   * @throws org.tandem.TandemUnsupportedException it has two modes, or changes its inputs
+   */
+  public List<Part> parts(int least) {
+    return Arrays.stream(TandemNative.exportedParts(open(), least)).map(Part::new).toList();
   }
 
   /**

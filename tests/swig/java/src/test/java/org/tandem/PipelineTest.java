@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -18,11 +19,15 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.tandem.dist.DeviceMesh;
 import org.tandem.dist.Pipeline;
+import org.tandem.dist.PipelineSplit;
 import org.tandem.dist.PipelineStage;
 import org.tandem.dist.ProcessGroup;
 import org.tandem.dist.Store;
+import org.tandem.nn.ExportedProgram;
 import org.tandem.nn.Linear;
 import org.tandem.nn.Module;
+import org.tandem.nn.Sequential;
+import org.tandem.optim.SGD;
 
 @Timeout(120)
 class PipelineTest {
@@ -160,5 +165,134 @@ class PipelineTest {
       assertTrue(refused.getMessage().contains("stage 1 has no parameter 'layer1.wait'"), refused.getMessage());
       group.barrier();
     });
+  }
+
+  private static void sleep(long milliseconds) {
+    try {
+      Thread.sleep(milliseconds);
+    } catch (InterruptedException ended) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  private static Module slow(long milliseconds) {
+    return Sequential.step(x -> {
+      sleep(milliseconds);
+      return x.mul(2);
+    });
+  }
+
+  /** Rank 0 measures: on the others another layer is the slow one. */
+  @Test
+  void isSplitByTheFirstRanksMeasurement() throws Exception {
+    ranks(2, group -> {
+      boolean first = group.rank() == 0;
+      Sequential slow = new Sequential(slow(0), slow(first ? 0 : 50), slow(0), slow(first ? 50 : 0));
+      List<PipelineStage> stages = PipelineSplit.byTime(group, PipelineSplit.layers(slow), batch(2, 1));
+      assertEquals(1, stages.size());
+      assertEquals(group.rank(), stages.get(0).index());
+      Pipeline.Options options = new Pipeline.Options().microBatches(2).loss(PipelineTest::loss);
+      Tensor[] x = {batch(4, 1)};
+      try (Pipeline pipeline = new Pipeline(group, stages, options)) {
+        Tensor[] outputs = pipeline.forward(x);
+        assertEquals(group.rank(), outputs.length);
+        if (!first) {
+          assertArrayEquals(x[0].mul(16).reshape(-1).toFloatArray(), outputs[0].reshape(-1).toFloatArray(), 1e-5f);
+        }
+      }
+      TandemException refused = assertThrows(TandemInvalidArgumentException.class,
+          () -> PipelineSplit.byTime(group, PipelineSplit.layers(new Sequential(slow(0))), x));
+      assertTrue(refused.getMessage().contains("1 layers do not divide into 2 stages"), refused.getMessage());
+      // What one rank alone cannot give, the other hears of, too.
+      List<PipelineStage> layers = List.of(new PipelineStage(0, layer(0)).prefix("a."),
+          new PipelineStage(1, layer(1)).prefix(first ? "b." : "a."));
+      refused = assertThrows(TandemInvalidArgumentException.class, () -> PipelineSplit.byTime(group, layers, x));
+      assertTrue(refused.getMessage().contains("two layers have a tensor 'a.weight' of their own"), refused.getMessage());
+      PipelineStage fails = new PipelineStage(1, layer(1)).prefix("1.").forward(inputs -> {
+        throw new IllegalStateException("out of luck");
+      });
+      RuntimeException failed = assertThrows(RuntimeException.class,
+          () -> PipelineSplit.byTime(group, List.of(new PipelineStage(0, layer(0)).prefix("0."), fails), x));
+      assertTrue(failed.getMessage().contains("layer 1 of 2 fails"), failed.getMessage());
+      group.barrier();
+    });
+  }
+
+  private static void trainsSplit(ProcessGroup group, List<PipelineStage> layers, Module whole, Tensor x, Tensor y) {
+    List<PipelineStage> stages = PipelineSplit.byTime(group, layers, new Tensor[] {x.narrow(0, 0, 2)},
+        new PipelineSplit.Options().repeats(1).loss(PipelineTest::loss, y.narrow(0, 0, 2)));
+    Map<String, Tensor> own = stages.get(0).namedParameters();
+    assertTrue(!own.isEmpty() && own.size() < whole.parameters().size(), own.keySet().toString());
+    Pipeline.Options options = new Pipeline.Options().microBatches(2).loss(PipelineTest::loss);
+    try (Pipeline pipeline = new Pipeline(group, stages, options);
+        SGD sgd = new SGD(stages.get(0).parameters(), 0.1);
+        SGD alone = new SGD(whole.parameters(), 0.1)) {
+      for (int step = 0; step < 3; step++) {
+        Tensor wanted = loss(new Tensor[] {whole.call(x)}, new Tensor[] {y});
+        alone.zeroGrad();
+        wanted.backward();
+        alone.step();
+        sgd.zeroGrad();
+        assertEquals(wanted.item(), pipeline.step(group.rank() == 0 ? new Tensor[] {x} : NONE,
+            group.rank() == 1 ? new Tensor[] {y} : NONE), 1e-5);
+        sgd.step();
+      }
+      own.forEach((name, tensor) -> assertTrue(tensor.sub(whole.namedParameters().get(name)).abs().max().item() < 1e-5, name));
+    }
+  }
+
+  private static Sequential tied() {
+    Sequential net = new Sequential(layer(0), Sequential.step(Tensor::tanh), layer(1), layer(2), layer(3));
+    net.tie("4.weight", "0.weight"); // in the first stage and the last
+    return net;
+  }
+
+  @Test
+  void trainsWhatIsSplit() throws Exception {
+    Path mlp = Path.of(System.getProperty("tandem.source"), "tests", "cpp", "exported", "files", "mlp.pt2");
+    ranks(2, group -> {
+      trainsSplit(group, PipelineSplit.layers(tied()), tied(), batch(4, 1), batch(4, 2));
+      Tensor x = Tensor.cat(List.of(batch(4, 1), batch(4, 2)), 1).to(DType.FLOAT64);
+      trainsSplit(group, PipelineSplit.layers(ExportedProgram.loadProgram(mlp), 4), ExportedProgram.loadProgram(mlp), x,
+          batch(4, 3).to(DType.FLOAT64));
+      group.barrier();
+    });
+  }
+
+  private static List<PipelineStage> half(ProcessGroup group) {
+    Sequential net = new Sequential(new Linear(300, 300), new Linear(300, 300), new Linear(300, 300), new Linear(300, 300));
+    return PipelineSplit.byTime(group, PipelineSplit.layers(net), Tensor.ones(DType.FLOAT32, 2, 300));
+  }
+
+  /** Two ranks, which had the whole model each, have it once together. */
+  @Test
+  void nothingIsKeptOfOtherStages() throws Exception {
+    long before = Tandem.tensorLiveBytes();
+    long whole = 4 * 4 * (300L * 300 + 300);
+    ranks(2, group -> {
+      List<PipelineStage> own = half(group);
+      group.barrier();
+      try {
+        Garbage.collectUntil(() -> Tandem.tensorLiveBytes() - before < whole * 5 / 4, "other ranks' layers are still there");
+      } catch (InterruptedException ended) {
+        throw new IllegalStateException(ended);
+      }
+      group.barrier();
+      long bytes = own.get(0).parameters().stream().mapToLong(tensor -> 4 * tensor.numel()).sum();
+      assertTrue(bytes > 0 && bytes < whole, () -> bytes + " of " + whole);
+    });
+  }
+
+  @Test
+  void joinsLayersByHand() {
+    List<PipelineStage> layers = PipelineSplit.layers(tied());
+    List<PipelineStage> stages = PipelineSplit.join(layers, 0, 3);
+    assertEquals(List.of("0.weight", "0.bias", "2.weight", "2.bias"), List.copyOf(stages.get(0).namedParameters().keySet()));
+    assertEquals(List.of("3.weight", "3.bias", "0.weight", "4.bias"), List.copyOf(stages.get(1).namedParameters().keySet()));
+    for (int[] wrong : new int[][] {{1, 2}, {0, 0}, {0, 6}, {0, 3, 2}}) {
+      assertThrows(TandemInvalidArgumentException.class, () -> PipelineSplit.join(layers, wrong));
+    }
+    PipelineStage ties = new PipelineStage(0, layer(0)).tied(Map.of("weight", "w"));
+    assertThrows(TandemInvalidArgumentException.class, () -> PipelineSplit.join(List.of(ties), 0));
   }
 }
