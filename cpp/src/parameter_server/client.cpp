@@ -19,6 +19,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr milliseconds kBetweenTries{20};
 constexpr milliseconds kGiveUp{5000};
+constexpr milliseconds kLeastLook{1000};  // at the end of a wait, so that a server that is there is not taken for a stopped one
 
 // How often servers have told this process to look again.
 struct Told {
@@ -324,17 +325,21 @@ void Client::step() {
 void Client::wait_for_others(std::vector<std::optional<at::IValue>> standings, std::int64_t told, const std::string& what) {
   const auto deadline = Clock::now() + options_.timeout;
   std::vector<bool> done(servers());
+  std::string missing;
   for (;;) {
+    if (!missing.empty() && Clock::now() >= deadline) {
+      throw Error(ErrorCode::kTimeout, what + ": after " + std::to_string(options_.timeout.count()) + " ms " + missing +
+                                           "; see whether they compute, are stopped, or hang");
+    }
     std::vector<std::size_t> asked;
     std::vector<rpc::Future> calls;
     for (std::size_t server = 0; server < servers(); ++server) {
       if (done[server] || standings[server]) continue;
       asked.push_back(server);
-      calls.push_back(call_server(server, kLook, {self_}, left_until(deadline)));
+      calls.push_back(call_server(server, kLook, {self_}, std::max(left_until(deadline), kLeastLook)));
     }
     const auto answers = wait_for_all(calls);
     for (std::size_t i = 0; i < answers.size(); ++i) standings[asked[i]] = answers[i];
-    std::string missing;
     for (std::size_t server = 0; server < servers(); ++server) {
       if (done[server]) continue;
       const auto& parts = standings[server]->toTupleRef().elements();
@@ -352,10 +357,6 @@ void Client::wait_for_others(std::vector<std::optional<at::IValue>> standings, s
       standings[server].reset();
     }
     if (std::ranges::find(done, false) == done.end()) return;
-    if (Clock::now() >= deadline) {
-      throw Error(ErrorCode::kTimeout, what + ": after " + std::to_string(options_.timeout.count()) + " ms " + missing +
-                                           "; see whether they compute, are stopped, or hang");
-    }
     wait_until_told(told, std::min(kBetweenLooks, left_until(deadline)));
     told = times_told();
   }

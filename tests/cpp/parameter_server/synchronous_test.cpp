@@ -202,7 +202,7 @@ struct Numbers {
 
 std::atomic<std::int64_t> steps_made{0};
 
-const Role kStays("stays", [] {
+const Role kStays("trains all along", [] {
   rpc::register_function("steps made", [](const rpc::Values&) { return at::IValue(steps_made.load()); });
   join();
   say_error([] {
@@ -222,7 +222,7 @@ const Role kStays("stays", [] {
   });
   rpc::shutdown();
 });
-const Role kComesLate("comes late", [] {
+const Role kComesLate("trains later", [] {
   join();
   say_error([] {
     wait_for("worker2", "steps made", kEarly);
@@ -238,7 +238,7 @@ const Role kComesLate("comes late", [] {
 
 TEST(Synchronous, ATrainerMayComeLateAndLeaveEarly) {
   const Job job = job_of(2);
-  const auto workers = start_trainers(job, 2, {"stays", "stays", "comes late"});
+  const auto workers = start_trainers(job, 2, {"trains all along", "trains all along", "trains later"});
   EXPECT_EQ(workers[4]->line(), std::to_string(kEarly + 1) + ": " + std::to_string(-2.0 * (kEarly + 1)) + " " + std::to_string(-20.0 * (kEarly + 1)));
   EXPECT_THAT(workers[4]->line(), IsError(ErrorCode::kClosed, HasSubstr("has left")));
   const double all = -2 * (kAll - kLate) - 4 * kLate;
