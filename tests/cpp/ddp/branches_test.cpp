@@ -178,7 +178,7 @@ TEST(Branches, UnderAnOptimizerWhoseStateIsSpread) {
     }
     return trained(net);
   });
-  expect_as_on_the_cpu(all, 1e-12);
+  expect_as_on_the_cpu(all, 1e-10);
   // As an Adam of each rank's own.
   const auto plain = run([](const std::shared_ptr<ProcessGroup>& group, Net& net) {
     DistributedDataParallel<Net> ddp(net, group, small_buckets());
@@ -190,7 +190,7 @@ TEST(Branches, UnderAnOptimizerWhoseStateIsSpread) {
     }
     return trained(net);
   });
-  EXPECT_LT((plain[0].ranks[0] - all[0].ranks[0]).abs().max().item<double>(), 1e-12);
+  EXPECT_LT((plain[0].ranks[0] - all[0].ranks[0]).abs().max().item<double>(), 1e-10);
 }
 
 }  // namespace
