@@ -58,8 +58,9 @@
  * - TDM_COUNT(length): of how many elements or bytes, where that is not the count that follows.
  * - TDM_CALLED(when), of a callback. here: during the call, on its threads, several at once; autograd: within a backward
  *   pass, or what replays one, on its thread or one of the engine's; loader: on threads that make batches, several at
- *   once, or in the call that needs the sample; work: where a collective ends, also within the call that registers it;
- *   never. destroy: once, on any thread.
+ *   once, or in the call that needs the sample; work: where a collective ends, or a call of another worker, also within the
+ *   call that registers it; rpc: on threads of RPC, several at once, when a worker calls it; never. destroy: once, on any
+ *   thread.
  * - TDM_BLOCKS: may wait: for other ranks, files, the network, a device, or the end of threads.
  * - TDM_THREAD_SAFE: several threads may call it at once with the same handle; those without a handle always may. */
 #ifndef TDM_NULLABLE
@@ -104,6 +105,8 @@ typedef struct tdm_process_group tdm_process_group;
 typedef struct tdm_work tdm_work;
 typedef struct tdm_ddp tdm_ddp;
 typedef struct tdm_data_parallel tdm_data_parallel;
+typedef struct tdm_device_mesh tdm_device_mesh;
+typedef struct tdm_pipeline tdm_pipeline;
 typedef struct tdm_model_averager tdm_model_averager;
 typedef struct tdm_recordio_writer tdm_recordio_writer;
 typedef struct tdm_recordio_reader tdm_recordio_reader;
@@ -114,6 +117,10 @@ typedef struct tdm_summary_writer tdm_summary_writer;
 typedef struct tdm_checkpoint_folder tdm_checkpoint_folder;
 typedef struct tdm_checkpoint tdm_checkpoint;
 typedef struct tdm_elastic tdm_elastic;
+typedef struct tdm_rpc_future tdm_rpc_future;
+typedef struct tdm_rpc_result tdm_rpc_result;
+typedef struct tdm_rref tdm_rref;
+typedef struct tdm_distributed_optimizer tdm_distributed_optimizer;
 
 /* --------------------------------------------------------------------------------------------------------- errors */
 
@@ -206,8 +213,8 @@ TDM_API tdm_error* tdm_cuda_device_count(int32_t* out);
 /* Live handles of a type ("tensor", "module", "optimizer", "store", "process_group", "work", "ddp",
  * "recordio_writer", "recordio_reader", "loader", "scope", "named_tensors", "string", "strings", "mode", "hook",
  * "callback", "generator", "stream", "event", "grad_scaler", "model_averager", "summary_writer", "data_parallel",
- * "dataset", "sampler", "checkpoint_folder", "checkpoint", "lr_scheduler", "averaged_parameters", "error"), for leak
- * tests. -1 for an unknown type. */
+ * "dataset", "sampler", "checkpoint_folder", "checkpoint", "lr_scheduler", "averaged_parameters", "pipeline", "device_mesh",
+ * "rpc_future", "rpc_result", "rref", "distributed_optimizer", "error"), for leak tests. -1 for an unknown type. */
 TDM_API int64_t tdm_live_count(const char* type);
 /* Bytes of tensor storage that live handles keep alive (an upper bound: shared storage counts once a handle). */
 TDM_API int64_t tdm_tensor_live_bytes(void);
@@ -234,7 +241,10 @@ enum {
 };
 
 typedef int32_t tdm_device_type;
-enum { TDM_DEVICE_CPU = 0, TDM_DEVICE_CUDA = 1, TDM_DEVICE_META = 14 };
+enum {
+  TDM_DEVICE_CPU = 0, TDM_DEVICE_CUDA = 1, TDM_DEVICE_META = 14,
+  TDM_DEVICE_PRIVATE_USE_1 = 20 /* an accelerator that is not LibTorch's own, but of a library: tdm_load_library() */
+};
 
 typedef struct tdm_device {
   tdm_device_type type;
@@ -355,7 +365,8 @@ enum {
   TDM_VALUE_GENERATOR = 18,   /* arguments only */
   TDM_VALUE_TUPLE = 19,       /* of tdm_value, any; a list whose elements are not all alike, too */
   TDM_VALUE_DICT = 20,        /* of tdm_value: a key, which is a STRING, its value, the next key, and so on */
-  TDM_VALUE_LIST = 21         /* of tdm_value, any: Python's list, where that is no tuple (tdm_pt_load()) */
+  TDM_VALUE_LIST = 21,        /* of tdm_value, any: Python's list, where that is no tuple (tdm_pt_load()) */
+  TDM_VALUE_RREF = 22         /* of calls alone: tdm_rpc_sync() */
 };
 
 /* A tagged value: argument or result of an operator or a module, or an option. Where a schema says Scalar, BOOL, INT,
@@ -375,6 +386,7 @@ typedef struct tdm_value {
     int32_t enumeration; /* DTYPE, LAYOUT, MEMORY_FORMAT */
     tdm_device device;
     tdm_generator* generator;
+    tdm_rref* rref;
     struct { const void* data; size_t size; } list; /* size counts elements */
   } as;
 } tdm_value;
@@ -1026,6 +1038,13 @@ TDM_API tdm_error* tdm_exported_inputs(const tdm_module* program, tdm_strings** 
 /* Writes an archive with the present tensors, which torch.export.load opens; `path` has the old content or the new. Errors:
  * TDM_ERROR_UNSUPPORTED after tdm_module_to() with another dtype. */
 TDM_API TDM_BLOCKS tdm_error* tdm_exported_save(const tdm_module* program, const char* path);
+/* The program in parts that run one after the other, as layers of a pipeline do: at least `least`, or as many as there are.
+ * It is cut where the fewest values cross; each part takes the tensors that the one before gives, and has the parameters
+ * and buffers that it reads, shared with the program. part_count: in, room; out, how many there are: where that is more
+ * than there was room for, none is given. Free each with tdm_module_free(). Errors: TDM_ERROR_UNSUPPORTED for programs of
+ * two modes, and for those that change their inputs. */
+TDM_API tdm_error* tdm_exported_parts(const tdm_module* program, int64_t least, TDM_MAYBE tdm_module** parts,
+                                      TDM_INOUT size_t* part_count);
 
 /* ----------------------------------------------------------------------------------------------------- TorchScript */
 
@@ -1460,7 +1479,7 @@ TDM_API void tdm_ddp_options_init(tdm_ddp_options* made, size_t struct_size);
  * the parameters in errors; NULL: their numbers. Holds the tensors and the group. Blocks. All ranks give the same
  * shapes in the same order: else TDM_ERROR_INVALID_ARGUMENT names the first that differs, as it names a parameter that
  * cannot be trained (the result of an operation, an inference tensor, a sparse one, one without data). Parameters may be
- * on several devices of one type. Source: torch.nn.parallel.DistributedDataParallel. Free with tdm_ddp_free(). */
+ * on several devices, also of several types. Source: torch.nn.parallel.DistributedDataParallel. Free with tdm_ddp_free(). */
 TDM_API TDM_BLOCKS tdm_error* tdm_ddp_create(tdm_process_group* group, tdm_tensor* const* parameters,
                                              TDM_NULLABLE const char* const* names, size_t parameter_count,
                                              tdm_tensor* const* buffers, size_t buffer_count,
@@ -1787,6 +1806,136 @@ TDM_API tdm_error* tdm_zero_redundancy_optimizer_create(tdm_process_group* group
  * Errors: TDM_ERROR_INVALID_ARGUMENT for an optimizer of another kind. */
 TDM_API TDM_BLOCKS tdm_error* tdm_zero_redundancy_optimizer_consolidate(tdm_optimizer* optimizer, int32_t to);
 
+/* --------------------------------------------------------------------------------------------------- device meshes */
+
+/* A grid of the ranks of `world`, in row-major order, with a name for each of `dimension_count` dimensions and a group of
+ * the ranks along each. All ranks call it, with the same arguments. Holds the group. Blocks. Errors, on all ranks:
+ * TDM_ERROR_INVALID_ARGUMENT for a shape whose product is not the group's size, for names that are empty or given twice,
+ * and where ranks differ; those of tdm_process_group_split(). Free with tdm_device_mesh_free().
+ * Source: torch.distributed.device_mesh.init_device_mesh. */
+TDM_API TDM_BLOCKS tdm_error* tdm_device_mesh_create(tdm_process_group* world, const int64_t* shape,
+                                                     const char* const* names, size_t dimension_count,
+                                                     tdm_device_mesh** out);
+TDM_API TDM_BLOCKS void tdm_device_mesh_free(tdm_device_mesh* mesh);
+TDM_API int64_t tdm_device_mesh_dimensions(const tdm_device_mesh* mesh);
+/* Of a dimension, from 0: its name, which lives as long as the mesh, NULL for a dimension that there is not; how many ranks
+ * there are along it (0); this rank's place along it (-1). */
+TDM_API const char* tdm_device_mesh_name(const tdm_device_mesh* mesh, int64_t dimension);
+TDM_API int64_t tdm_device_mesh_size(const tdm_device_mesh* mesh, int64_t dimension);
+TDM_API int64_t tdm_device_mesh_coordinate(const tdm_device_mesh* mesh, int64_t dimension);
+/* The group of the ranks that differ from this one in that coordinate alone, numbered by it. Free the handle with
+ * tdm_process_group_free(): the group itself ends with the meshes that have it, and whatever holds it. Errors:
+ * TDM_ERROR_NOT_FOUND for a name that the mesh lacks. */
+TDM_API tdm_error* tdm_device_mesh_group(const tdm_device_mesh* mesh, const char* name, tdm_process_group** out);
+/* The mesh of some dimensions, in this one's order, with this rank's coordinates along the others. Shares the groups, and
+ * asks no other rank. Errors: TDM_ERROR_NOT_FOUND as above; TDM_ERROR_INVALID_ARGUMENT for another order. */
+TDM_API tdm_error* tdm_device_mesh_submesh(const tdm_device_mesh* mesh, const char* const* names, size_t name_count,
+                                           tdm_device_mesh** out);
+/* All its dimensions as one, with a group of all its ranks. All ranks of the first mesh's world call it, on meshes of the
+ * same dimensions. Blocks. Errors: those of tdm_process_group_split(). */
+TDM_API TDM_BLOCKS tdm_error* tdm_device_mesh_flatten(const tdm_device_mesh* mesh, const char* name,
+                                                      tdm_device_mesh** out);
+
+/* ------------------------------------------------------------------------------------------------------- pipelines */
+
+/* What a stage's function is given: one micro-batch. */
+typedef struct tdm_pipeline_call {
+  size_t struct_size;
+  int64_t stage;
+  TDM_NULLABLE_ELEMENTS tdm_tensor* const* inputs; /* of the loss: what the last stage gave */
+  size_t input_count;
+  tdm_tensor* const* targets; /* of the loss; a stage has none */
+  size_t target_count;
+  TDM_MAYBE tdm_tensor** outputs; /* NULL at first: handles that stay the callback's; of the loss one, of one number */
+  size_t output_room;
+  size_t* output_count;      /* 0 at first: how many there are */
+} tdm_pipeline_call;
+
+typedef struct tdm_pipeline_options {
+  size_t struct_size;
+  TDM_NULLABLE const char* schedule; /* "gpipe", "1f1b" or "interleaved1f1b"; NULL: "1f1b" */
+  int32_t micro_batches;     /* that a batch is cut into, as by aten::tensor_split */
+  int32_t stages_per_rank;   /* rank r has the stages r, r + the group's size, and so on */
+  int32_t average_losses;    /* losses are means over rows, and so is that of the batch; 0: they are added */
+  int32_t broadcast_buffers; /* from the first replica; of replicas, as the last three */
+  tdm_device device;         /* of the tensors that stages of this rank are given by others */
+  TDM_NULLABLE tdm_process_group*
+      replicas;              /* the ranks that have the same stages in other pipelines; NULL: there are none */
+  TDM_NULLABLE tdm_process_group* everyone; /* all ranks of all of these pipelines; NULL where replicas is */
+  double bucket_cap_mb;      /* this and the next: as of tdm_ddp_options */
+  int32_t find_unused_parameters;
+  int32_t gradient_as_bucket_view;
+  TDM_NULLABLE const char* fault; /* what this rank found wrong before it could give its stages; NULL: nothing. All ranks
+                                     fail with it, and none waits for this one */
+  int32_t fault_code;        /* a tdm_error_code; 0: TDM_ERROR_INVALID_ARGUMENT */
+} tdm_pipeline_options;
+#define TDM_PIPELINE_OPTIONS_INIT \
+  { sizeof(tdm_pipeline_options), NULL, 1, 1, 1, 1, { TDM_DEVICE_CPU, -1 }, NULL, NULL, 25.0, 0, 0, NULL, 0 }
+TDM_API void tdm_pipeline_options_init(tdm_pipeline_options* made, size_t struct_size);
+
+/* A model cut into stages on the ranks of `group`, trained on batches that are cut into micro-batches. `parameters` and
+ * `buffers` are those of this rank's stages: stages[i] has parameter i. No two stages have a parameter of the same name but
+ * those for which tied[i] is 1 on all of them, which are one: they begin with the lowest stage's values and get the sum of
+ * their gradients; NULL: none is. sparse[i] is 1 for those with sparse gradients; NULL: none has. Buffers have names
+ * likewise, and those of tied_buffers begin alike. `forward` computes a stage, `loss` on the rank of the last stage the loss of a
+ * micro-batch: NULL elsewhere. Both are called within the three functions below, on their thread. Holds the tensors and
+ * the groups. Blocks: what ranks give is compared. Errors, on all ranks: TDM_ERROR_INVALID_ARGUMENT naming the rank
+ * whose schedule, stages or parameters do not fit the others'. Free with tdm_pipeline_free().
+ * Source: torch.distributed.pipelining. */
+TDM_API TDM_BLOCKS tdm_error* tdm_pipeline_create(
+    tdm_process_group* group, tdm_tensor* const* parameters, const char* const* names, const int32_t* stages,
+    TDM_NULLABLE const uint8_t* tied, TDM_NULLABLE const uint8_t* sparse, size_t parameter_count,
+    tdm_tensor* const* buffers, const char* const* buffer_names, const int32_t* buffer_stages,
+    TDM_NULLABLE const uint8_t* tied_buffers, size_t buffer_count, const tdm_pipeline_options* options,
+    TDM_CALLED(here) tdm_error* (*forward)(void* user_data, const tdm_pipeline_call* call),
+    TDM_CALLED(here) TDM_NULLABLE tdm_error* (*loss)(void* user_data, const tdm_pipeline_call* call), void* user_data,
+    void (*destroy)(void* user_data), tdm_pipeline** out);
+TDM_API void tdm_pipeline_free(tdm_pipeline* pipeline);
+/* Forward and backward of a batch: adds to the gradients of the stages' parameters those of one process on the whole
+ * batch. `inputs` are the first stage's, `targets` the last one's; other ranks give none. *loss is the batch's, on all
+ * ranks; with replicas the mean of theirs. Blocks. A micro-batch that fails has all ranks fail with the same error, which
+ * names stage, micro-batch and rank; without replicas the next step can be made. */
+TDM_API TDM_BLOCKS tdm_error* tdm_pipeline_step(tdm_pipeline* pipeline, tdm_tensor* const* inputs, size_t input_count,
+                                                tdm_tensor* const* targets, size_t target_count, double* loss);
+/* The loss alone, without gradients. */
+TDM_API TDM_BLOCKS tdm_error* tdm_pipeline_evaluate(tdm_pipeline* pipeline, tdm_tensor* const* inputs,
+                                                    size_t input_count, tdm_tensor* const* targets,
+                                                    size_t target_count, double* loss);
+/* Forward alone, without gradients: on the rank of the last stage its outputs for the batch, elsewhere none.
+ * result_count: in, room; out, the number of results, each freed with tdm_tensor_free(). */
+TDM_API TDM_BLOCKS tdm_error* tdm_pipeline_forward(tdm_pipeline* pipeline, tdm_tensor* const* inputs,
+                                                   size_t input_count, tdm_tensor** results,
+                                                   TDM_INOUT size_t* result_count);
+/* Whether this rank is the one that saves a parameter or buffer of its stages to a checkpoint, which then holds the whole
+ * model under its own names: of a tied one the lowest stage's rank does, and of replicas the first. is_spread: where each
+ * replica has a part of its own, as of what tdm_zero_redundancy_optimizer_create()'s remembers, all of them do. *saves: 1
+ * or 0. */
+TDM_API tdm_error* tdm_pipeline_saves(const tdm_pipeline* pipeline, const char* name, int32_t is_spread, int32_t* saves);
+
+typedef struct tdm_pipeline_split_options {
+  size_t struct_size;
+  int32_t stages_per_rank;
+  int32_t repeats; /* measurements, of which the median counts; one more goes before them */
+  TDM_NULLABLE tdm_process_group* everyone; /* all ranks of all replicas of the pipeline, cut alike; NULL: there are none */
+} tdm_pipeline_split_options;
+#define TDM_PIPELINE_SPLIT_OPTIONS_INIT { sizeof(tdm_pipeline_split_options), 1, 5, NULL }
+TDM_API void tdm_pipeline_split_options_init(tdm_pipeline_split_options* made, size_t struct_size);
+/* Where to cut a model of `layer_count` layers in a row into stages that take about the same time, stages_per_rank for
+ * each rank of `group`: stage i begins with layer first_layers[i]. All ranks call it; rank 0 of all alone needs inputs and
+ * targets, a micro-batch: it measures forward and backward of each layer, and all take its answer. `forward` computes
+ * layer `stage` of its call, `loss` the loss after the last one: NULL leaves it out. Both are called within this call, on
+ * rank 0. `tensors`: the layers' parameters, whose gradients, and buffers, whose values are afterwards what they were, as
+ * are the CPU's random numbers. first_layers: stages_per_rank times the group's size. Blocks. Errors, on all ranks: what a
+ * layer fails of, with its number, and TDM_ERROR_INVALID_ARGUMENT for fewer layers than stages, and for ranks that give
+ * other numbers of them. Source: torchgpipe's balance_by_time. */
+TDM_API TDM_BLOCKS tdm_error* tdm_pipeline_split_by_time(
+    tdm_process_group* group, int64_t layer_count, tdm_tensor* const* tensors, size_t tensor_count,
+    tdm_tensor* const* inputs, size_t input_count, tdm_tensor* const* targets, size_t target_count,
+    TDM_NULLABLE const tdm_pipeline_split_options* options,
+    TDM_CALLED(here) tdm_error* (*forward)(void* user_data, const tdm_pipeline_call* call),
+    TDM_CALLED(here) TDM_NULLABLE tdm_error* (*loss)(void* user_data, const tdm_pipeline_call* call), void* user_data,
+    void (*destroy)(void* user_data), int64_t* first_layers, TDM_INOUT size_t* stage_count);
+
 /* ------------------------------------------------------------------------------------------ checkpoints of a training */
 
 /* A folder that gets one folder a save, of safetensors files and JSON that Python reads as they are; docs/checkpoints.md
@@ -1940,7 +2089,9 @@ TDM_API TDM_BLOCKS void tdm_elastic_free(tdm_elastic* elastic);
 
 /* Copies what training goes on with, at the step that tdm_elastic_step() has come to. The same tensors on all ranks; those
  * that are own stay with their process, are in no checkpoint, and are no parts of larger ones. `values`: JSON; NULL: "{}".
- * Where a checkpoint is due it is written beside the steps that follow; what writing fails of is a later call's error. */
+ * Where a checkpoint is due it is written beside the steps that follow. Where the disk fails that, training goes on without it
+ * and a line on stderr says so, once a checkpoint was written or loaded; before that, and of what else writing fails of, it is
+ * a later call's error: TDM_ERROR_IO, TDM_ERROR_NOT_FOUND. */
 TDM_API TDM_BLOCKS tdm_error* tdm_elastic_commit(tdm_elastic* elastic, const tdm_checkpoint_tensor* tensors,
                                                  size_t tensor_count, TDM_NULLABLE const char* values);
 /* What the last commit has, or what tdm_elastic_meet() brought: tensors whose memory the next commit overwrites. Free *out
@@ -1967,7 +2118,8 @@ TDM_API TDM_BLOCKS tdm_error* tdm_elastic_step(tdm_elastic* elastic, tdm_elastic
 /* Whether training failed because the epoch ended, or its group failed: then tdm_elastic_meet() is next. Waits a moment
  * for what the launcher has to say. */
 TDM_API TDM_BLOCKS tdm_error* tdm_elastic_has_ended(tdm_elastic* elastic, int32_t* ended);
-/* Training has come to its end. */
+/* Training has come to its end. Waits for the checkpoint that is being written; where the one that was due last is not on the
+ * disk the last commit is written in its place. Errors: TDM_ERROR_IO, TDM_ERROR_NOT_FOUND where that fails too. */
 TDM_API TDM_BLOCKS tdm_error* tdm_elastic_done(tdm_elastic* elastic);
 /* This process is to leave soon, as its machine is: tdm_elastic_step() says so at the next step at which all ranks can
  * stop. For a signal's handler, call it from a thread that waits for the signal. */
@@ -1979,6 +2131,203 @@ TDM_API int32_t tdm_elastic_has_left(const tdm_elastic* elastic);
 TDM_API TDM_THREAD_SAFE tdm_error* tdm_elastic_abort(tdm_elastic* elastic);
 /* What the launcher says of the job beside its step, such as a loss; up to 200 bytes. */
 TDM_API tdm_error* tdm_elastic_describe(tdm_elastic* elastic, const char* text);
+
+/* ------------------------------------------------------------------------------------------- remote procedure calls */
+
+/* Processes of a job call each other: operators of LibTorch, methods of TorchScript's modules, and functions that
+ * programs register. Workers trust each other; docs/rpc.md says what that means, and what may be called. Unless it says
+ * otherwise a function below is TDM_ERROR_CLOSED outside of tdm_rpc_init() and tdm_rpc_shutdown(). Source:
+ * torch.distributed.rpc.
+ *
+ * Values are NONE, tensors, numbers, STRINGs of any bytes, lists, TUPLEs, DICTs and RREFs, at any depth, as
+ * tdm_jit_call() takes and gives them. Tensors come as copies on the CPU. */
+typedef struct tdm_rpc_options {
+  size_t struct_size;
+  TDM_NULLABLE const char* init_method; /* "env://", "tcp://host:port", "file:///path"; ignored when a store is given */
+  int32_t rank;               /* -1: the environment's */
+  int32_t world_size;         /* likewise */
+  int64_t timeout_ms;         /* of meeting the other workers */
+  int64_t rpc_timeout_ms;     /* of a call that names none */
+  int64_t most_outstanding;   /* calls of this worker under way at a time; later ones wait for room */
+  TDM_NULLABLE const char* address; /* where this worker listens: a numeric address of this machine or a network interface;
+                                       NULL: TP_SOCKET_IFNAME, else loopback, which only workers of one host can share */
+  int32_t num_worker_threads; /* run what others call; a call that waits for another call takes one */
+} tdm_rpc_options;
+#define TDM_RPC_OPTIONS_INIT { sizeof(tdm_rpc_options), "env://", -1, -1, 300000, 60000, 16384, NULL, 16 }
+TDM_API void tdm_rpc_options_init(tdm_rpc_options* made, size_t struct_size);
+
+/* Joins the job's workers under a name of its own: 1 to 128 letters, digits, '-', '_' and ':'. Blocks until all have
+ * joined; from then on others may call this worker. A process joins once in its life. Errors:
+ * TDM_ERROR_INVALID_ARGUMENT (a name that is taken or makes no sense, world sizes that differ, workers of several hosts
+ * that listen on loopback), TDM_ERROR_NOT_FOUND (no such interface), TDM_ERROR_TIMEOUT naming the ranks that are missing,
+ * TDM_ERROR_UNSUPPORTED for a second time. */
+TDM_API TDM_BLOCKS tdm_error* tdm_rpc_init(const char* name, const tdm_rpc_options* options,
+                                           TDM_NULLABLE const tdm_store* store);
+/* Leaves. graceful: waits until all workers have called it and no call is under way anywhere. Otherwise, or after an
+ * error, what is under way fails: here with TDM_ERROR_ABORTED, on others with TDM_ERROR_PEER_LOST. Functions that others
+ * called are waited for. timeout_ms 0: that of the options. Does nothing outside of a session. Errors: TDM_ERROR_TIMEOUT
+ * naming the workers that have not come, or when functions still run: then it may be called again. */
+TDM_API TDM_BLOCKS TDM_THREAD_SAFE tdm_error* tdm_rpc_shutdown(int32_t graceful, int64_t timeout_ms);
+TDM_API TDM_THREAD_SAFE int32_t tdm_rpc_is_initialized(void);
+/* The names of all workers, in order of id, which are ranks. Free with tdm_strings_free(). */
+TDM_API TDM_THREAD_SAFE tdm_error* tdm_rpc_workers(tdm_strings** out);
+/* This worker's id. */
+TDM_API TDM_THREAD_SAFE tdm_error* tdm_rpc_worker_id(int32_t* out);
+
+/* Gives what a registered function returns, within that function: a copy of `value` is taken. Not called: NONE. */
+TDM_API tdm_error* tdm_rpc_result_set(tdm_rpc_result* result, const tdm_value* value);
+/* Has workers call `function` by this name, before or after tdm_rpc_init(): on threads of RPC, several at a time, each call
+ * in a scope of its own. `arguments` are the callback's, which may take values out by making them NONE; the rest is freed
+ * when it returns. An error that it returns its caller gets, with its code. Errors: TDM_ERROR_INVALID_ARGUMENT for a name that
+ * is taken, is empty or has "::" in it. */
+TDM_API tdm_error* tdm_rpc_register_function(
+    const char* name,
+    TDM_CALLED(rpc) tdm_error* (*function)(void* user_data, TDM_INOUT tdm_value* arguments, size_t argument_count,
+                                           tdm_rpc_result* result),
+    void* user_data, void (*destroy)(void* user_data));
+/* The methods of a module of TorchScript, as "NAME.METHOD". Holds the module. Errors: as above, and for a module of another
+ * type. */
+TDM_API tdm_error* tdm_rpc_register_module(const char* name, tdm_module* module);
+/* Of a function or module; calls that have begun go on. *existed, which may be NULL: 0 when there was none. */
+TDM_API tdm_error* tdm_rpc_unregister(const char* name, TDM_NULLABLE int32_t* existed);
+
+typedef struct tdm_rpc_call_options {
+  size_t struct_size;
+  int64_t timeout_ms; /* of each try; 0: rpc_timeout_ms of the worker's options */
+  int64_t context;    /* of distributed autograd; -1: the thread's, which a function that was called inside of one has */
+  int32_t retries;    /* how often a call that had no answer in time is made again: only for those that may happen twice */
+} tdm_rpc_call_options;
+#define TDM_RPC_CALL_OPTIONS_INIT { sizeof(tdm_rpc_call_options), 0, -1, 0 }
+TDM_API void tdm_rpc_call_options_init(tdm_rpc_call_options* made, size_t struct_size);
+
+/* Calls a function on a worker, which may be this one: an operator ("aten::add", or with overload "aten::add.Tensor"),
+ * whose arguments are in the order of its schema, or what the worker has registered. *out: what it gives; tdm_value_clear()
+ * it. Errors, naming the worker: TDM_ERROR_NOT_FOUND (no such worker or function), TDM_ERROR_TIMEOUT, TDM_ERROR_PEER_LOST (the
+ * worker is gone), TDM_ERROR_ABORTED (this one has left), and what the function failed with there. */
+TDM_API TDM_BLOCKS TDM_THREAD_SAFE tdm_error* tdm_rpc_sync(const char* to, const char* function,
+                                                           const tdm_value* arguments, size_t argument_count,
+                                                           const tdm_rpc_call_options* options, tdm_value* out);
+/* The same without waiting but for room. Free with tdm_rpc_future_free(). */
+TDM_API TDM_BLOCKS TDM_THREAD_SAFE tdm_error* tdm_rpc_async(const char* to, const char* function,
+                                                            const tdm_value* arguments, size_t argument_count,
+                                                            const tdm_rpc_call_options* options, tdm_rpc_future** out);
+/* Waits for the call, and gives its result, each time a value of its own; tdm_value_clear() it. timeout_ms 0: as long as the
+ * call may take. Errors: the call's; TDM_ERROR_TIMEOUT when this wait alone is over: the call goes on. */
+TDM_API TDM_BLOCKS TDM_THREAD_SAFE tdm_error* tdm_rpc_future_wait(const tdm_rpc_future* future, int64_t timeout_ms,
+                                                                  tdm_value* out);
+TDM_API TDM_THREAD_SAFE int32_t tdm_rpc_future_is_done(const tdm_rpc_future* future);
+/* Has `callback` called once the call is done, within this function where it is: with NULL or why it failed, which is
+ * Tandem's. It must not block: what waits for calls there may wait for its own thread. */
+TDM_API TDM_THREAD_SAFE tdm_error* tdm_rpc_future_on_completion(
+    const tdm_rpc_future* future, TDM_CALLED(work) void (*callback)(void* user_data, TDM_NULLABLE const tdm_error* error),
+    void* user_data, void (*destroy)(void* user_data));
+/* The call goes on. */
+TDM_API void tdm_rpc_future_free(tdm_rpc_future* future);
+
+/* Calls a function as tdm_rpc_async() does, and gives a reference to its result, which stays on the worker, at once: a failure
+ * is that of tdm_rref_to_here() and tdm_rref_local_value(). It takes no retries. Free with tdm_rref_free(). */
+TDM_API TDM_BLOCKS TDM_THREAD_SAFE tdm_error* tdm_rpc_remote(const char* to, const char* function,
+                                                             const tdm_value* arguments, size_t argument_count,
+                                                             const tdm_rpc_call_options* options, tdm_rref** out);
+/* A reference to a value of this worker's, which lives on it as long as any worker has one. Whoever gets it as an argument or
+ * a result has one too. Free with tdm_rref_free(). Source: torch.distributed.rpc.RRef. */
+TDM_API tdm_error* tdm_rref_create(const tdm_value* value, tdm_rref** out);
+/* The id of the worker that has the value. */
+TDM_API TDM_THREAD_SAFE tdm_error* tdm_rref_owner(const tdm_rref* rref, int32_t* out);
+/* 1 where this worker has it. */
+TDM_API TDM_THREAD_SAFE int32_t tdm_rref_is_owner(const tdm_rref* rref);
+/* 1 where the owner knows of this reference. */
+TDM_API TDM_THREAD_SAFE int32_t tdm_rref_confirmed_by_owner(const tdm_rref* rref);
+/* On the owner: the value itself, with tensors of its storage; waits where it is still computed. timeout_ms 0: rpc_timeout_ms.
+ * tdm_value_clear() it. Errors: TDM_ERROR_INVALID_ARGUMENT on other workers; what computing it failed with. */
+TDM_API TDM_BLOCKS TDM_THREAD_SAFE tdm_error* tdm_rref_local_value(const tdm_rref* rref, int64_t timeout_ms,
+                                                                   tdm_value* out);
+/* A copy of the value, on the owner the value itself. It takes no retries. tdm_value_clear() it. Errors: as tdm_rpc_sync(). */
+TDM_API TDM_BLOCKS TDM_THREAD_SAFE tdm_error* tdm_rref_to_here(const tdm_rref* rref,
+                                                               const tdm_rpc_call_options* options, tdm_value* out);
+TDM_API void tdm_rref_free(tdm_rref* rref);
+
+/* What this worker holds for references. */
+typedef struct tdm_rref_counts {
+  size_t struct_size;
+  int64_t owners;  /* values that others have references to, or had asked for */
+  int64_t forks;   /* references to them */
+  int64_t pending; /* references of this worker's that their owners have not confirmed yet */
+} tdm_rref_counts;
+#define TDM_RREF_COUNTS_INIT { sizeof(tdm_rref_counts), 0, 0, 0 }
+TDM_API void tdm_rref_counts_init(tdm_rref_counts* made, size_t struct_size);
+TDM_API TDM_THREAD_SAFE tdm_error* tdm_rref_get_counts(tdm_rref_counts* out);
+
+/* Of the calls of this worker's to another one, tdm_rpc_remote() and tdm_rref_to_here() among them. */
+typedef struct tdm_rpc_statistics {
+  size_t struct_size;
+  int64_t calls, failed, outstanding;
+  int64_t bytes_sent, bytes_received; /* of messages with their tensors, but for what tdm_rref_to_here() fetches */
+  int64_t latency_ns;                 /* of calls that succeeded, in all */
+} tdm_rpc_statistics;
+#define TDM_RPC_STATISTICS_INIT { sizeof(tdm_rpc_statistics), 0, 0, 0, 0, 0, 0 }
+TDM_API void tdm_rpc_statistics_init(tdm_rpc_statistics* made, size_t struct_size);
+TDM_API TDM_THREAD_SAFE tdm_error* tdm_rpc_get_statistics(const char* worker, tdm_rpc_statistics* out);
+
+/* Autograd over calls. A context is one pass forward and back; calls that have its id in their options take part, and functions
+ * that are called inside of it have it as their thread's. Gradients are kept with it, on each worker for the tensors there.
+ * Source: torch.distributed.autograd. */
+TDM_API TDM_THREAD_SAFE tdm_error* tdm_dist_autograd_new_context(int64_t* out);
+/* Drops what all workers keep of it. */
+TDM_API TDM_THREAD_SAFE tdm_error* tdm_dist_autograd_release_context(int64_t context);
+/* The calling thread's; -1: none, outside of a session too. */
+TDM_API TDM_THREAD_SAFE int64_t tdm_dist_autograd_current_context(void);
+/* From `roots`, tensors of one number each, through all workers that took part. Errors: TDM_ERROR_INVALID_ARGUMENT for roots
+ * without history, TDM_ERROR_NOT_FOUND for a context that is over, and what a node of the graph throws on whatever worker. */
+TDM_API TDM_BLOCKS TDM_THREAD_SAFE tdm_error* tdm_dist_autograd_backward(int64_t context, tdm_tensor* const* roots,
+                                                                         size_t count, int32_t retain_graph);
+/* Of tensors of this worker's; NULL where there is none. Each is freed with tdm_tensor_free(). */
+TDM_API TDM_THREAD_SAFE tdm_error* tdm_dist_autograd_gradients(int64_t context, tdm_tensor* const* tensors, size_t count,
+                                                               TDM_MAYBE tdm_tensor** results);
+
+typedef struct tdm_distributed_optimizer_options {
+  size_t struct_size;
+  TDM_NULLABLE const char* before_step; /* functions that each owner has registered, called there with the context's id, an INT, */
+  TDM_NULLABLE const char* after_step;  /* around its step; NULL: none */
+  int32_t locked; /* one step at a time on each worker; 0: several may update the same parameters at a time (Hogwild!) */
+} tdm_distributed_optimizer_options;
+#define TDM_DISTRIBUTED_OPTIMIZER_OPTIONS_INIT { sizeof(tdm_distributed_optimizer_options), NULL, NULL, 1 }
+TDM_API void tdm_distributed_optimizer_options_init(tdm_distributed_optimizer_options* made, size_t struct_size);
+
+/* An optimizer, as tdm_optimizer_create() takes type and options, on each worker that has some of the parameters: references
+ * to tensors without history that require gradients. Errors: TDM_ERROR_INVALID_ARGUMENT for no parameters; those of
+ * tdm_optimizer_create(), naming the worker; those of calls. Free with tdm_distributed_optimizer_free(). Source:
+ * torch.distributed.optim.DistributedOptimizer. */
+TDM_API TDM_BLOCKS tdm_error* tdm_distributed_optimizer_create(
+    const char* type, tdm_rref* const* parameters, size_t parameter_count, const tdm_option* options, size_t option_count,
+    TDM_NULLABLE const tdm_distributed_optimizer_options* distributed, tdm_distributed_optimizer** out);
+/* Applies the gradients of a context, on all owners at a time; parameters without one are left alone. Errors:
+ * TDM_ERROR_UNSUPPORTED from LBFGS; those of calls: others may have made their step then. */
+TDM_API TDM_BLOCKS TDM_THREAD_SAFE tdm_error* tdm_distributed_optimizer_step(tdm_distributed_optimizer* optimizer,
+                                                                             int64_t context);
+/* On all owners. Errors: those of tdm_optimizer_set_option(). */
+TDM_API TDM_BLOCKS TDM_THREAD_SAFE tdm_error* tdm_distributed_optimizer_set_option(tdm_distributed_optimizer* optimizer,
+                                                                                   const tdm_option* option);
+TDM_API void tdm_distributed_optimizer_free(tdm_distributed_optimizer* optimizer);
+
+/* --------------------------------------------------------------------------------------------------------- metrics */
+
+/* What a rank measures while it trains, for the launcher that started it (docs/metrics.md). */
+typedef struct tdm_metrics_options {
+  size_t struct_size;
+  int64_t step;        /* completed so far; 0: one more than at the call before, or as many as tdm_elastic_step() counts */
+  int64_t epoch;       /* over the data, from 1; 0: as before */
+  int64_t samples;     /* that this rank trained since the call before */
+  int64_t has_loss;    /* 1: `loss` is given; 0: as before */
+  double loss;
+  double wait_seconds; /* for which this rank waited for others since the call before, beside what DDP counts on CPUs */
+} tdm_metrics_options;
+#define TDM_METRICS_OPTIONS_INIT { sizeof(tdm_metrics_options), 0, 0, 0, 0, 0, 0 }
+TDM_API void tdm_metrics_options_init(tdm_metrics_options* made, size_t struct_size);
+
+/* Once a step, or less often. Waits for nobody: what is reported lies in memory that the launcher reads. Does nothing where
+ * no `tandem run` of this machine started the process. Errors: TDM_ERROR_INVALID_ARGUMENT for what is negative. */
+TDM_API TDM_THREAD_SAFE tdm_error* tdm_metrics_report(const tdm_metrics_options* options);
 
 /* -------------------------------------------------------------------------------------------------------- RecordIO */
 
