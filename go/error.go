@@ -110,7 +110,7 @@ func init() {
 	bridge.Generator = func(generator any) c.Generator { return generator.(*Generator).native }
 	bridge.Result = resultOf
 	bridge.FromPython, bridge.PutPython = fromPython, putPython
-	bridge.FromScript, bridge.PutScript = fromScript, putScript
+	bridge.FromScript, bridge.PutScript, bridge.PutCall = fromScript, putScript, putCall
 	bridge.InScopeOf = inScopeOf
 	bridge.Handle = func(tensor any, op string) c.Tensor { return tensor.(*Tensor).handle(op) }
 }

@@ -111,6 +111,8 @@ func nested(value c.Value, tensor func(c.Made) *Tensor) any {
 		return allNested(v, tensor)
 	case c.Dict:
 		return nestedDict(v, tensor)
+	case c.RRef:
+		return bridge.NewRRef(v)
 	}
 	return resultOf(value)
 }
@@ -140,12 +142,27 @@ func nestedDict(pairs c.Dict, tensor func(c.Made) *Tensor) any {
 
 // putPython adds a value to the frame, and releases that where it panics.
 func putPython(f *c.Frame, value any, op string) {
-	pythonWriter{f, op, "no state and no file of torch.save has"}.add(value, "the value")
+	pythonWriter{f, op, "no state and no file of torch.save has", nil}.add(value, "the value")
 }
 
 // putScript is putPython for the argument of a method of TorchScript, whose place is for messages.
 func putScript(f *c.Frame, value any, op, place string) {
-	pythonWriter{f, op, "no model of Python takes"}.add(value, place)
+	pythonWriter{f, op, "no model of Python takes", nil}.add(value, place)
+}
+
+// putCall is putPython for what goes to another worker. Lists of one kind go as such, bytes as a string; rref adds a
+// reference, false for what is none.
+func putCall(f *c.Frame, value any, op, place string, rref func(value any) bool) {
+	pythonWriter{f, op, "no call takes", func(value any) bool {
+		switch v := value.(type) {
+		case []byte:
+			f.String(string(v))
+			return true
+		case []int, []float64, []bool, []string:
+			return addArgument(f, v, op)
+		}
+		return rref(value)
+	}}.add(value, place)
 }
 
 type pythonWriter struct {
@@ -153,6 +170,8 @@ type pythonWriter struct {
 	op string
 	// of other values, for messages
 	refusal string
+	// adds values of its own, false for others; nil: there are none
+	own func(value any) bool
 }
 
 func (w pythonWriter) add(value any, place string) {
@@ -180,6 +199,7 @@ func (w pythonWriter) put(value any, place string, depth int) {
 	}
 	_, isTuple := value.(Tuple)
 	switch kind := held.Kind(); {
+	case w.own != nil && w.own(value):
 	case kind == reflect.Map:
 		w.f.Dict(func() { w.putMap(held, place, depth) })
 	case isTuple || kind == reflect.Array:

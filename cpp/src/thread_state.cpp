@@ -142,7 +142,11 @@ const char* kind_name(Kind kind) {
                                                 "averaged_parameters",
                                                 "elastic",
                                                 "pipeline",
-                                                "device_mesh"};
+                                                "device_mesh",
+                                                "rpc_future",
+                                                "rpc_result",
+                                                "rref",
+                                                "distributed_optimizer"};
   return names[static_cast<int>(kind)];
 }
 

@@ -50,8 +50,12 @@ enum class Kind : int {
   kElastic,
   kPipeline,
   kDeviceMesh,
+  kRpcFuture,
+  kRpcResult,
+  kRRef,
+  kDistributedOptimizer,
 };
-inline constexpr int kKindCount = 33;
+inline constexpr int kKindCount = 37;
 const char* kind_name(Kind kind);
 
 struct alignas(64) ThreadState {

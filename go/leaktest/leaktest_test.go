@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"runtime"
 	"strings"
+	"sync"
 	"testing"
 
 	"tandem.example/gotorch"
@@ -20,6 +21,7 @@ import (
 	"tandem.example/gotorch/nn"
 	"tandem.example/gotorch/optim"
 	"tandem.example/gotorch/recordio"
+	"tandem.example/gotorch/rpc"
 	"tandem.example/gotorch/tensorboard"
 )
 
@@ -39,6 +41,15 @@ func group() (*dist.ProcessGroup, func()) {
 	group := must(dist.Init(context.Background(), dist.Options{Backend: "gloo", Store: store, Rank: gotorch.Some(0), WorldSize: 1}))
 	return group, func() { group.Close(); store.Close() }
 }
+
+// join makes this process the only worker of its job.
+var join = sync.OnceFunc(func() {
+	store := must(dist.NewHashStore())
+	defer store.Close()
+	if err := rpc.Init(context.Background(), rpc.Options{Store: store, Rank: gotorch.Some(0), WorldSize: 1, NumWorkerThreads: 2}); err != nil {
+		panic(err)
+	}
+})
 
 func records(folder string) string {
 	path := filepath.Join(folder, "numbers.recordio")
@@ -118,6 +129,21 @@ var leaks = map[string]func(folder string) (held any, release func()){
 		w := must(recordio.Create(filepath.Join(folder, "open.recordio")))
 		return w, func() { w.Discard() }
 	},
+	"rref": func(string) (any, func()) {
+		join()
+		reference := must(rpc.NewRRef(parameter()))
+		return reference, func() { reference.Close() }
+	},
+	"rpc_future": func(string) (any, func()) {
+		join()
+		return must(rpc.CallAsync(context.Background(), "worker0", "aten::neg", parameter())), func() {}
+	},
+	"distributed_optimizer": func(string) (any, func()) {
+		join()
+		reference := must(rpc.NewRRef(parameter()))
+		optimizer := must(rpc.NewDistributedOptimizer(context.Background(), "SGD", []*rpc.RRef{reference}, map[string]any{"lr": 0.1}))
+		return optimizer, func() { optimizer.Close(); reference.Close() }
+	},
 	"recordio_reader": func(folder string) (any, func()) {
 		r := must(recordio.Open(records(folder)))
 		return r, func() { r.Close() }
@@ -157,7 +183,7 @@ func inside(enter func(func())) (release func()) {
 }
 
 // Types whose objects live only during a call: no Go program leaves one open.
-var transient = regexp.MustCompile(`^(sampler|checkpoint|named_tensors|strings?|error)$`)
+var transient = regexp.MustCompile(`^(sampler|checkpoint|named_tensors|strings?|rpc_result|error)$`)
 
 // Types that only a GPU has.
 var onGPU = regexp.MustCompile(`^(stream|event)$`)

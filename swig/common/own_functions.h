@@ -82,6 +82,63 @@ inline tandem::abi::Module traced_module(TracedSource* source, const tandem::abi
       inputs, parameter_names, parameters, buffer_names, buffers);
 }
 
+// A call of a function of the program's, on whichever thread.
+struct RpcCall {
+  tandem::abi::Results arguments;
+  const tandem::abi::RpcReply& reply;
+  int32_t code = 0;  // of what it failed with, if that was an exception of Tandem's
+  std::string message;
+};
+
+class RpcSource {
+ public:
+  virtual ~RpcSource() = default;
+  // `call` is an RpcCall's address, for the functions below.
+  virtual void run(int64_t call) = 0;
+};
+
+// Its arguments, once.
+inline tandem::abi::Results rpc_call_arguments(int64_t call) {
+  return std::move(reinterpret_cast<RpcCall*>(call)->arguments);
+}
+// What it gives, one value.
+inline void rpc_call_return(int64_t call, const tandem::abi::Arguments& result) {
+  reinterpret_cast<RpcCall*>(call)->reply.give(result);
+}
+inline void rpc_call_fail(int64_t call, int32_t code, const std::string& message) {
+  reinterpret_cast<RpcCall*>(call)->code = code;
+  reinterpret_cast<RpcCall*>(call)->message = message;
+}
+
+// The source is RPC's from then on.
+inline void rpc_register_source(const std::string& name, RpcSource* source) {
+  const std::shared_ptr<RpcSource> owned(source, Release());
+  tandem::abi::rpc_register_function(
+      name, [owned](tandem::abi::Results arguments, const tandem::abi::RpcReply& reply) {
+        RpcCall call{std::move(arguments), reply, 0, ""};
+        enter([&] { owned->run(static_cast<int64_t>(reinterpret_cast<intptr_t>(&call))); });
+        if (call.code != 0) throw tandem::abi::Error(call.code, "", call.message);
+      });
+}
+
+class CompletionSource {
+ public:
+  virtual ~CompletionSource() = default;
+  virtual void done() = 0;
+};
+
+// The source is called once, and RPC's from then on.
+inline void rpc_on_completion(const tandem::abi::RpcFuture& future, CompletionSource* source) {
+  const std::shared_ptr<CompletionSource> owned(source, Release());
+  future.on_completion([owned] {
+    try {
+      enter([&] { owned->done(); });
+    } catch (...) {
+      // The program ends, and nobody waits any more.
+    }
+  });
+}
+
 // Without an object of the language for each report.
 inline void report_metrics(int64_t step, int64_t epoch, int64_t samples, bool has_loss, double loss, double wait_seconds) {
   tandem::abi::report_metrics({step, epoch, samples, has_loss ? std::optional(loss) : std::nullopt, wait_seconds});

@@ -44,6 +44,8 @@ JAVA_DIRECTOR(RateSource)
 JAVA_DIRECTOR(LossSource)
 JAVA_DIRECTOR(TracedSource)
 JAVA_DIRECTOR(MicroBatchSource)
+JAVA_DIRECTOR(RpcSource)
+JAVA_DIRECTOR(CompletionSource)
 // A stream goes over to who asked for it; so SWIG's warning does not apply.
 %typemap(directorout) tandem_swig::OpenStream* {
   $result = *($&1_ltype)&$input;

@@ -50,10 +50,11 @@ JAVA_TYPE(std::vector<uint8_t>, jbooleanArray, boolean[], boolean[], "$javainput
 JAVA_BYTES(tandem::abi::Store::get)
 JAVA_BYTES(tandem::abi::RecordIOReader::get)
 JAVA_BYTES(tandem::abi::jit_save_bytes)
+JAVA_BYTES(tandem::abi::Results::bytes)
 JAVA_BYTES(tandem::abi::Loader::state)
 JAVA_BYTES(tandem::abi::DynamicLoader::state)
-%typemap(jstype) const std::string& state "byte[]"
-%typemap(javain) const std::string& state "$javainput"
+%typemap(jstype) const std::string& state, const std::string& bytes "byte[]"
+%typemap(javain) const std::string& state, const std::string& bytes "$javainput"
 %typemap(jni) (const void* data, size_t size) "jbyteArray"
 %typemap(jtype) (const void* data, size_t size) "byte[]"
 %typemap(jstype) (const void* data, size_t size) "byte[]"
@@ -120,5 +121,6 @@ JAVA_LIST_OUT(std::vector<tandem::abi::Tensor>, NativeTensor)
 JAVA_LIST_IN(const std::vector<const tandem::abi::Dataset*>&, NativeDataset, std::vector<const tandem::abi::Dataset*>)
 JAVA_LIST_OUT(std::vector<tandem::abi::Dataset>, NativeDataset)
 JAVA_LIST_OUT(std::vector<tandem::abi::Module>, NativeModule)
+JAVA_LIST_IN(const std::vector<const tandem::abi::Rref*>&, NativeRref, std::vector<const tandem::abi::Rref*>)
 JAVA_LIST_IN(const std::vector<const tandem::abi::LrScheduler*>&, NativeLrScheduler,
              std::vector<const tandem::abi::LrScheduler*>)

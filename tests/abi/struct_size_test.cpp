@@ -8,6 +8,7 @@
 
 #include "abi/guarded.h"
 #include "capi/autograd_values.h"
+#include "capi/rpc_alone.h"
 #include "cpp/data/temp_dir.h"
 
 namespace {
@@ -121,6 +122,18 @@ tdm_error* with_ddp(const std::function<tdm_error*(tdm_ddp*)>& call, bool after_
   tdm_error* error = call(ddp);
   tdm_ddp_free(ddp);
   tdm_process_group_free(group);
+  return error;
+}
+
+// A call on a reference of this worker's.
+tdm_error* with_rref(const std::function<tdm_error*(tdm_rref*)>& call) {
+  join_alone();
+  const Tensor weight = parameter({1, 2}, {2});
+  const tdm_value value = of(weight);
+  tdm_rref* rref = nullptr;
+  EXPECT_OK(tdm_rref_create(&value, &rref));
+  tdm_error* error = call(rref);
+  tdm_rref_free(rref);
   return error;
 }
 
@@ -389,6 +402,44 @@ std::vector<Case> cases() {
                                                           nullptr, nullptr, nullptr, &first, &count);
             tdm_process_group_free(group);
             return error;
+          }),
+      of_struct<tdm_rpc_options>(INITIAL(tdm_rpc_options, TDM_RPC_OPTIONS_INIT),
+                                 [](tdm_rpc_options* given) -> tdm_error* {
+                                   join_alone();
+                                   tdm_error* error = tdm_rpc_init("again", given, nullptr);
+                                   if (std::string(tdm_error_message(error)).find("already") == std::string::npos) return error;
+                                   tdm_error_free(error);
+                                   return nullptr;
+                                 }),
+      of_struct<tdm_rpc_call_options>(INITIAL(tdm_rpc_call_options, TDM_RPC_CALL_OPTIONS_INIT),
+                                      [](tdm_rpc_call_options* given) {
+                                        return with_rref([given](tdm_rref* rref) {
+                                          tdm_value value{};
+                                          tdm_error* error = tdm_rref_to_here(rref, given, &value);
+                                          tdm_value_clear(&value);
+                                          return error;
+                                        });
+                                      }),
+      output<tdm_rref_counts>(INITIAL(tdm_rref_counts, TDM_RREF_COUNTS_INIT),
+                              [](tdm_rref_counts* given) {
+                                join_alone();
+                                return tdm_rref_get_counts(given);
+                              }),
+      output<tdm_rpc_statistics>(INITIAL(tdm_rpc_statistics, TDM_RPC_STATISTICS_INIT),
+                                 [](tdm_rpc_statistics* given) {
+                                   join_alone();
+                                   return tdm_rpc_get_statistics("self", given);
+                                 }),
+      of_struct<tdm_distributed_optimizer_options>(
+          INITIAL(tdm_distributed_optimizer_options, TDM_DISTRIBUTED_OPTIMIZER_OPTIONS_INIT),
+          [](tdm_distributed_optimizer_options* given) {
+            return with_rref([given](tdm_rref* rref) {
+              const tdm_option rate = option("lr", of(0.1));
+              tdm_distributed_optimizer* made = nullptr;
+              tdm_error* error = tdm_distributed_optimizer_create("SGD", &rref, 1, &rate, 1, given, &made);
+              tdm_distributed_optimizer_free(made);
+              return error;
+            });
           }),
       of_struct<tdm_jit_trace>(
           "tdm_jit_trace",

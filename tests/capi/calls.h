@@ -249,7 +249,11 @@ class LeakCheck {
                                            "checkpoint_folder",
                                            "checkpoint",
                                            "pipeline",
-                                           "device_mesh"};
+                                           "device_mesh",
+                                           "rpc_future",
+                                           "rpc_result",
+                                           "rref",
+                                           "distributed_optimizer"};
   std::vector<std::int64_t> before_;
   std::int64_t bytes_;
 };

@@ -18,7 +18,7 @@ DEPRECATED = re.compile(r'\bTDM_DEPRECATED\(\s*(?:"[^"]*"[\s,]*)+\)')
 # Macros that declarations are made of.
 NO_CONSTANTS = {"TDM_API", "TDM_DEPRECATED", *OF_PARAMETERS, *OF_FUNCTIONS}
 COUNT = re.compile(r"(?!(?:struct|world|batch)_size$)(?:\w+_)?(?:count|size|bytes|room|ndim)$")
-CALLED = {"here", "autograd", "loader", "work", "any", "never"}
+CALLED = {"here", "autograd", "loader", "work", "rpc", "any", "never"}
 NUMBERS = {"int32_t", "int64_t", "uint8_t", "uint16_t", "uint32_t", "uint64_t", "size_t", "int"}
 
 
@@ -82,7 +82,7 @@ class Function:
     def initialises(self):
         """The struct that it initialises, for which no core is needed."""
         match = re.match(r"(tdm_\w+)_init$", self.name)
-        return match.group(1) if match else None
+        return match.group(1) if match and self.parameters[0].about == match.group(1) else None
 
 
 @dataclasses.dataclass(frozen=True)

@@ -34,6 +34,10 @@ var (
 	// FromScript is FromPython with tensors of the open scope. PutScript is PutPython; place is the value's in messages.
 	FromScript func(c.Value) any
 	PutScript  func(f *c.Frame, value any, op, place string)
+	// PutCall is PutScript for what goes to another worker: bytes, and references, which rref adds; false for what is none.
+	PutCall func(f *c.Frame, value any, op, place string, rref func(value any) bool)
+	// NewRRef makes an *rpc.RRef, which frees the handle.
+	NewRRef func(c.RRef) any = func(handle c.RRef) any { c.FreeRRef(handle); return nil }
 	// Native is an *nn.Native around a module that LibTorch implements; its tensors that are one have one *gotorch.Tensor.
 	Native func(kind string, handle c.Module, training bool) any
 	// InScopeOf has body run in the native scope of a callback, with *gotorch.Tensors around the handles (nil where there

@@ -192,6 +192,20 @@ tdm_error* tg_jit_trace(tdm_tensor* const* inputs, size_t input_count, const cha
   return error;
 }
 
+static tdm_error* on_rpc(void* user_data, tdm_value* arguments, size_t argument_count, tdm_rpc_result* result) {
+  return tgRPCFunction((uintptr_t)user_data, tdm_scope_current(), arguments, argument_count, result);
+}
+
+tdm_error* tg_rpc_register_function(const char* name, uintptr_t handle) {
+  return tdm_rpc_register_function(name, on_rpc, (void*)handle, release);
+}
+
+static void on_rpc_done(void* user_data, const tdm_error* error) { tgRPCDone((uintptr_t)user_data); }
+
+tdm_error* tg_rpc_on_completion(const tdm_rpc_future* future, uintptr_t handle) {
+  return tdm_rpc_future_on_completion(future, on_rpc_done, (void*)handle, release);
+}
+
 tdm_error* tg_error(int32_t code, const char* message, uintptr_t handle) {
   return tdm_error_create((tdm_error_code)code, NULL, message, (void*)handle, release);
 }

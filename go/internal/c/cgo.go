@@ -40,6 +40,10 @@ type (
 	SummaryWriter    unsafe.Pointer
 	CheckpointFolder unsafe.Pointer
 	Elastic          unsafe.Pointer
+	RPCFuture        unsafe.Pointer
+	RRef             unsafe.Pointer
+
+	DistributedOptimizer unsafe.Pointer
 )
 
 // Made is a tensor handle that was just made, with what its owner keeps about it: the scope that owns it (0: none) and

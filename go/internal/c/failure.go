@@ -43,7 +43,7 @@ func failure(e *C.tdm_error) *Failure {
 	if cause := C.tg_error_cause(e); cause != 0 {
 		f.Cause = cgo.Handle(cause).Value().(error)
 	}
-	if f.Code == CodeClosed && strings.Contains(f.Message, "shut down") && !shutdownAsked.Load() {
+	if f.Code == CodeClosed && strings.Contains(f.Message, "Tandem was shut down") && !shutdownAsked.Load() {
 		// The process is ending through C's exit, which stopped Tandem (Go's race detector ends programs so): a
 		// goroutine that still computes has nothing to report to.
 		select {}

@@ -86,6 +86,15 @@ func (f *Frame) Generator(g Generator) {
 	*(*uintptr)(f.add(C.TDM_VALUE_GENERATOR)) = uintptr(unsafe.Pointer(g))
 }
 
+// RRef adds a reference, None for the zero handle.
+func (f *Frame) RRef(r RRef) {
+	if r == nil {
+		f.None()
+		return
+	}
+	*(*uintptr)(f.add(C.TDM_VALUE_RREF)) = uintptr(unsafe.Pointer(r))
+}
+
 // block is a {address or offset, count} member of the union.
 type block struct{ offset, size uintptr }
 

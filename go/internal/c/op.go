@@ -65,7 +65,7 @@ func Call(o Op, f *Frame) ([]Value, *Failure) {
 }
 
 // Value is a result: nil, Made, bool, int64, float64, complex128, string, DType, []Made, []int, []float64, []bool,
-// Device, []Value for a tuple, List or Dict.
+// Device, []Value for a tuple, List, Dict or RRef.
 type Value any
 
 type (
@@ -115,6 +115,9 @@ func takeOne(v *C.tdm_value) Value {
 		m, _ := made(C.tg_describe(*(**C.tdm_tensor)(as)))
 		v.tag = C.TDM_VALUE_NONE // its handle is ours now
 		return m
+	case C.TDM_VALUE_RREF:
+		v.tag = C.TDM_VALUE_NONE // likewise
+		return RRef(*(*unsafe.Pointer)(as))
 	case C.TDM_VALUE_BOOL:
 		return *(*int32)(as) != 0
 	case C.TDM_VALUE_INT:

@@ -188,6 +188,47 @@ tdm_error* tg_zero_create(tdm_process_group* group, const char* type, tdm_tensor
   return error;
 }
 
+tdm_error* tg_distributed_optimizer_create(const char* type, tdm_rref* const* parameters, size_t parameter_count,
+                                           const int64_t* names, tdm_value* values, size_t count, char* pool,
+                                           const tdm_distributed_optimizer_options* distributed,
+                                           tdm_distributed_optimizer** out) {
+  tdm_option* options = options_of(names, values, count, pool);
+  tdm_error* error =
+      tdm_distributed_optimizer_create(type, parameters, parameter_count, options, count, distributed, out);
+  free(options);
+  return error;
+}
+
+tdm_error* tg_distributed_optimizer_set_option(tdm_distributed_optimizer* optimizer, const int64_t* names,
+                                               tdm_value* values, char* pool) {
+  tdm_option* option = options_of(names, values, 1, pool);
+  tdm_error* error = tdm_distributed_optimizer_set_option(optimizer, option);
+  free(option);
+  return error;
+}
+
+tdm_error* tg_rpc_async(const char* to, const char* function, tdm_value* arguments, size_t count, char* pool,
+                        const tdm_rpc_call_options* options, tdm_rpc_future** out) {
+  place(arguments, count, pool);
+  return tdm_rpc_async(to, function, arguments, count, options, out);
+}
+
+tdm_error* tg_rpc_remote(const char* to, const char* function, tdm_value* arguments, size_t count, char* pool,
+                         const tdm_rpc_call_options* options, tdm_rref** out) {
+  place(arguments, count, pool);
+  return tdm_rpc_remote(to, function, arguments, count, options, out);
+}
+
+tdm_error* tg_rpc_result_set(tdm_rpc_result* result, tdm_value* value, char* pool) {
+  place(value, 1, pool);
+  return tdm_rpc_result_set(result, value);
+}
+
+tdm_error* tg_rref_create(tdm_value* value, char* pool, tdm_rref** out) {
+  place(value, 1, pool);
+  return tdm_rref_create(value, out);
+}
+
 tdm_error* tg_optimizer_add_group(tdm_optimizer* optimizer, tdm_tensor* const* parameters, size_t parameter_count,
                                   const int64_t* names, tdm_value* values, size_t count, char* pool) {
   tdm_option* options = options_of(names, values, count, pool);

@@ -44,6 +44,23 @@ TDM_API tg_tensor tg_module_forward_one(tdm_module* module, tdm_value* arguments
 TDM_API tdm_error* tg_module_forward(tdm_module* module, tdm_value* arguments, size_t count, char* pool,
                                      tdm_value* results, size_t* result_count);
 TDM_API tdm_error* tg_exported_call(tdm_module* program, tdm_value* arguments, size_t count, char* pool, tdm_value* out);
+/* Calls of other workers. */
+TDM_API tdm_error* tg_rpc_async(const char* to, const char* function, tdm_value* arguments, size_t count, char* pool,
+                                const tdm_rpc_call_options* options, tdm_rpc_future** out);
+TDM_API tdm_error* tg_rpc_remote(const char* to, const char* function, tdm_value* arguments, size_t count, char* pool,
+                                 const tdm_rpc_call_options* options, tdm_rref** out);
+/* Of one value. */
+TDM_API tdm_error* tg_rpc_result_set(tdm_rpc_result* result, tdm_value* value, char* pool);
+TDM_API tdm_error* tg_rref_create(tdm_value* value, char* pool, tdm_rref** out);
+TDM_API tdm_error* tg_rpc_register_function(const char* name, uintptr_t handle);
+TDM_API tdm_error* tg_rpc_on_completion(const tdm_rpc_future* future, uintptr_t handle);
+TDM_API tdm_error* tg_distributed_optimizer_create(const char* type, tdm_rref* const* parameters, size_t parameter_count,
+                                                   const int64_t* names, tdm_value* values, size_t count, char* pool,
+                                                   const tdm_distributed_optimizer_options* distributed,
+                                                   tdm_distributed_optimizer** out);
+/* Of one option. */
+TDM_API tdm_error* tg_distributed_optimizer_set_option(tdm_distributed_optimizer* optimizer, const int64_t* names,
+                                                       tdm_value* values, char* pool);
 TDM_API tdm_error* tg_jit_call(tdm_module* module, const char* method, tdm_value* arguments, size_t count, char* pool,
                                tdm_value* out);
 /* Options: names[i] is the offset of option i's name in the pool. */

@@ -58,8 +58,9 @@
  * - TDM_COUNT(length): of how many elements or bytes, where that is not the count that follows.
  * - TDM_CALLED(when), of a callback. here: during the call, on its threads, several at once; autograd: within a backward
  *   pass, or what replays one, on its thread or one of the engine's; loader: on threads that make batches, several at
- *   once, or in the call that needs the sample; work: where a collective ends, also within the call that registers it;
- *   never. destroy: once, on any thread.
+ *   once, or in the call that needs the sample; work: where a collective ends, or a call of another worker, also within the
+ *   call that registers it; rpc: on threads of RPC, several at once, when a worker calls it; never. destroy: once, on any
+ *   thread.
  * - TDM_BLOCKS: may wait: for other ranks, files, the network, a device, or the end of threads.
  * - TDM_THREAD_SAFE: several threads may call it at once with the same handle; those without a handle always may. */
 #ifndef TDM_NULLABLE
@@ -116,6 +117,10 @@ typedef struct tdm_summary_writer tdm_summary_writer;
 typedef struct tdm_checkpoint_folder tdm_checkpoint_folder;
 typedef struct tdm_checkpoint tdm_checkpoint;
 typedef struct tdm_elastic tdm_elastic;
+typedef struct tdm_rpc_future tdm_rpc_future;
+typedef struct tdm_rpc_result tdm_rpc_result;
+typedef struct tdm_rref tdm_rref;
+typedef struct tdm_distributed_optimizer tdm_distributed_optimizer;
 
 /* --------------------------------------------------------------------------------------------------------- errors */
 
@@ -209,7 +214,7 @@ TDM_API tdm_error* tdm_cuda_device_count(int32_t* out);
  * "recordio_writer", "recordio_reader", "loader", "scope", "named_tensors", "string", "strings", "mode", "hook",
  * "callback", "generator", "stream", "event", "grad_scaler", "model_averager", "summary_writer", "data_parallel",
  * "dataset", "sampler", "checkpoint_folder", "checkpoint", "lr_scheduler", "averaged_parameters", "pipeline", "device_mesh",
- * "error"), for leak tests. -1 for an unknown type. */
+ * "rpc_future", "rpc_result", "rref", "distributed_optimizer", "error"), for leak tests. -1 for an unknown type. */
 TDM_API int64_t tdm_live_count(const char* type);
 /* Bytes of tensor storage that live handles keep alive (an upper bound: shared storage counts once a handle). */
 TDM_API int64_t tdm_tensor_live_bytes(void);
@@ -360,7 +365,8 @@ enum {
   TDM_VALUE_GENERATOR = 18,   /* arguments only */
   TDM_VALUE_TUPLE = 19,       /* of tdm_value, any; a list whose elements are not all alike, too */
   TDM_VALUE_DICT = 20,        /* of tdm_value: a key, which is a STRING, its value, the next key, and so on */
-  TDM_VALUE_LIST = 21         /* of tdm_value, any: Python's list, where that is no tuple (tdm_pt_load()) */
+  TDM_VALUE_LIST = 21,        /* of tdm_value, any: Python's list, where that is no tuple (tdm_pt_load()) */
+  TDM_VALUE_RREF = 22         /* of calls alone: tdm_rpc_sync() */
 };
 
 /* A tagged value: argument or result of an operator or a module, or an option. Where a schema says Scalar, BOOL, INT,
@@ -380,6 +386,7 @@ typedef struct tdm_value {
     int32_t enumeration; /* DTYPE, LAYOUT, MEMORY_FORMAT */
     tdm_device device;
     tdm_generator* generator;
+    tdm_rref* rref;
     struct { const void* data; size_t size; } list; /* size counts elements */
   } as;
 } tdm_value;
@@ -2137,6 +2144,184 @@ TDM_API int32_t tdm_elastic_has_left(const tdm_elastic* elastic);
 TDM_API TDM_THREAD_SAFE tdm_error* tdm_elastic_abort(tdm_elastic* elastic);
 /* What the launcher says of the job beside its step, such as a loss; up to 200 bytes. */
 TDM_API tdm_error* tdm_elastic_describe(tdm_elastic* elastic, const char* text);
+
+/* ------------------------------------------------------------------------------------------- remote procedure calls */
+
+/* Processes of a job call each other: operators of LibTorch, methods of TorchScript's modules, and functions that
+ * programs register. Workers trust each other; docs/rpc.md says what that means, and what may be called. Unless it says
+ * otherwise a function below is TDM_ERROR_CLOSED outside of tdm_rpc_init() and tdm_rpc_shutdown(). Source:
+ * torch.distributed.rpc.
+ *
+ * Values are NONE, tensors, numbers, STRINGs of any bytes, lists, TUPLEs, DICTs and RREFs, at any depth, as
+ * tdm_jit_call() takes and gives them. Tensors come as copies on the CPU. */
+typedef struct tdm_rpc_options {
+  size_t struct_size;
+  TDM_NULLABLE const char* init_method; /* "env://", "tcp://host:port", "file:///path"; ignored when a store is given */
+  int32_t rank;               /* -1: the environment's */
+  int32_t world_size;         /* likewise */
+  int64_t timeout_ms;         /* of meeting the other workers */
+  int64_t rpc_timeout_ms;     /* of a call that names none */
+  int64_t most_outstanding;   /* calls of this worker under way at a time; later ones wait for room */
+  TDM_NULLABLE const char* address; /* where this worker listens: a numeric address of this machine or a network interface;
+                                       NULL: TP_SOCKET_IFNAME, else loopback, which only workers of one host can share */
+  int32_t num_worker_threads; /* run what others call; a call that waits for another call takes one */
+} tdm_rpc_options;
+#define TDM_RPC_OPTIONS_INIT { sizeof(tdm_rpc_options), "env://", -1, -1, 300000, 60000, 16384, NULL, 16 }
+TDM_API void tdm_rpc_options_init(tdm_rpc_options* made, size_t struct_size);
+
+/* Joins the job's workers under a name of its own: 1 to 128 letters, digits, '-', '_' and ':'. Blocks until all have
+ * joined; from then on others may call this worker. A process joins once in its life. Errors:
+ * TDM_ERROR_INVALID_ARGUMENT (a name that is taken or makes no sense, world sizes that differ, workers of several hosts
+ * that listen on loopback), TDM_ERROR_NOT_FOUND (no such interface), TDM_ERROR_TIMEOUT naming the ranks that are missing,
+ * TDM_ERROR_UNSUPPORTED for a second time. */
+TDM_API TDM_BLOCKS tdm_error* tdm_rpc_init(const char* name, const tdm_rpc_options* options,
+                                           TDM_NULLABLE const tdm_store* store);
+/* Leaves. graceful: waits until all workers have called it and no call is under way anywhere. Otherwise, or after an
+ * error, what is under way fails: here with TDM_ERROR_ABORTED, on others with TDM_ERROR_PEER_LOST. Functions that others
+ * called are waited for. timeout_ms 0: that of the options. Does nothing outside of a session. Errors: TDM_ERROR_TIMEOUT
+ * naming the workers that have not come, or when functions still run: then it may be called again. */
+TDM_API TDM_BLOCKS TDM_THREAD_SAFE tdm_error* tdm_rpc_shutdown(int32_t graceful, int64_t timeout_ms);
+TDM_API TDM_THREAD_SAFE int32_t tdm_rpc_is_initialized(void);
+/* The names of all workers, in order of id, which are ranks. Free with tdm_strings_free(). */
+TDM_API TDM_THREAD_SAFE tdm_error* tdm_rpc_workers(tdm_strings** out);
+/* This worker's id. */
+TDM_API TDM_THREAD_SAFE tdm_error* tdm_rpc_worker_id(int32_t* out);
+
+/* Gives what a registered function returns, within that function: a copy of `value` is taken. Not called: NONE. */
+TDM_API tdm_error* tdm_rpc_result_set(tdm_rpc_result* result, const tdm_value* value);
+/* Has workers call `function` by this name, before or after tdm_rpc_init(): on threads of RPC, several at a time, each call
+ * in a scope of its own. `arguments` are the callback's, which may take values out by making them NONE; the rest is freed
+ * when it returns. An error that it returns its caller gets, with its code. Errors: TDM_ERROR_INVALID_ARGUMENT for a name that
+ * is taken, is empty or has "::" in it. */
+TDM_API tdm_error* tdm_rpc_register_function(
+    const char* name,
+    TDM_CALLED(rpc) tdm_error* (*function)(void* user_data, TDM_INOUT tdm_value* arguments, size_t argument_count,
+                                           tdm_rpc_result* result),
+    void* user_data, void (*destroy)(void* user_data));
+/* The methods of a module of TorchScript, as "NAME.METHOD". Holds the module. Errors: as above, and for a module of another
+ * type. */
+TDM_API tdm_error* tdm_rpc_register_module(const char* name, tdm_module* module);
+/* Of a function or module; calls that have begun go on. *existed, which may be NULL: 0 when there was none. */
+TDM_API tdm_error* tdm_rpc_unregister(const char* name, TDM_NULLABLE int32_t* existed);
+
+typedef struct tdm_rpc_call_options {
+  size_t struct_size;
+  int64_t timeout_ms; /* of each try; 0: rpc_timeout_ms of the worker's options */
+  int64_t context;    /* of distributed autograd; -1: the thread's, which a function that was called inside of one has */
+  int32_t retries;    /* how often a call that had no answer in time is made again: only for those that may happen twice */
+} tdm_rpc_call_options;
+#define TDM_RPC_CALL_OPTIONS_INIT { sizeof(tdm_rpc_call_options), 0, -1, 0 }
+TDM_API void tdm_rpc_call_options_init(tdm_rpc_call_options* made, size_t struct_size);
+
+/* Calls a function on a worker, which may be this one: an operator ("aten::add", or with overload "aten::add.Tensor"),
+ * whose arguments are in the order of its schema, or what the worker has registered. *out: what it gives; tdm_value_clear()
+ * it. Errors, naming the worker: TDM_ERROR_NOT_FOUND (no such worker or function), TDM_ERROR_TIMEOUT, TDM_ERROR_PEER_LOST (the
+ * worker is gone), TDM_ERROR_ABORTED (this one has left), and what the function failed with there. */
+TDM_API TDM_BLOCKS TDM_THREAD_SAFE tdm_error* tdm_rpc_sync(const char* to, const char* function,
+                                                           const tdm_value* arguments, size_t argument_count,
+                                                           const tdm_rpc_call_options* options, tdm_value* out);
+/* The same without waiting but for room. Free with tdm_rpc_future_free(). */
+TDM_API TDM_BLOCKS TDM_THREAD_SAFE tdm_error* tdm_rpc_async(const char* to, const char* function,
+                                                            const tdm_value* arguments, size_t argument_count,
+                                                            const tdm_rpc_call_options* options, tdm_rpc_future** out);
+/* Waits for the call, and gives its result, each time a value of its own; tdm_value_clear() it. timeout_ms 0: as long as the
+ * call may take. Errors: the call's; TDM_ERROR_TIMEOUT when this wait alone is over: the call goes on. */
+TDM_API TDM_BLOCKS TDM_THREAD_SAFE tdm_error* tdm_rpc_future_wait(const tdm_rpc_future* future, int64_t timeout_ms,
+                                                                  tdm_value* out);
+TDM_API TDM_THREAD_SAFE int32_t tdm_rpc_future_is_done(const tdm_rpc_future* future);
+/* Has `callback` called once the call is done, within this function where it is: with NULL or why it failed, which is
+ * Tandem's. It must not block: what waits for calls there may wait for its own thread. */
+TDM_API TDM_THREAD_SAFE tdm_error* tdm_rpc_future_on_completion(
+    const tdm_rpc_future* future, TDM_CALLED(work) void (*callback)(void* user_data, TDM_NULLABLE const tdm_error* error),
+    void* user_data, void (*destroy)(void* user_data));
+/* The call goes on. */
+TDM_API void tdm_rpc_future_free(tdm_rpc_future* future);
+
+/* Calls a function as tdm_rpc_async() does, and gives a reference to its result, which stays on the worker, at once: a failure
+ * is that of tdm_rref_to_here() and tdm_rref_local_value(). It takes no retries. Free with tdm_rref_free(). */
+TDM_API TDM_BLOCKS TDM_THREAD_SAFE tdm_error* tdm_rpc_remote(const char* to, const char* function,
+                                                             const tdm_value* arguments, size_t argument_count,
+                                                             const tdm_rpc_call_options* options, tdm_rref** out);
+/* A reference to a value of this worker's, which lives on it as long as any worker has one. Whoever gets it as an argument or
+ * a result has one too. Free with tdm_rref_free(). Source: torch.distributed.rpc.RRef. */
+TDM_API tdm_error* tdm_rref_create(const tdm_value* value, tdm_rref** out);
+/* The id of the worker that has the value. */
+TDM_API TDM_THREAD_SAFE tdm_error* tdm_rref_owner(const tdm_rref* rref, int32_t* out);
+/* 1 where this worker has it. */
+TDM_API TDM_THREAD_SAFE int32_t tdm_rref_is_owner(const tdm_rref* rref);
+/* 1 where the owner knows of this reference. */
+TDM_API TDM_THREAD_SAFE int32_t tdm_rref_confirmed_by_owner(const tdm_rref* rref);
+/* On the owner: the value itself, with tensors of its storage; waits where it is still computed. timeout_ms 0: rpc_timeout_ms.
+ * tdm_value_clear() it. Errors: TDM_ERROR_INVALID_ARGUMENT on other workers; what computing it failed with. */
+TDM_API TDM_BLOCKS TDM_THREAD_SAFE tdm_error* tdm_rref_local_value(const tdm_rref* rref, int64_t timeout_ms,
+                                                                   tdm_value* out);
+/* A copy of the value, on the owner the value itself. It takes no retries. tdm_value_clear() it. Errors: as tdm_rpc_sync(). */
+TDM_API TDM_BLOCKS TDM_THREAD_SAFE tdm_error* tdm_rref_to_here(const tdm_rref* rref,
+                                                               const tdm_rpc_call_options* options, tdm_value* out);
+TDM_API void tdm_rref_free(tdm_rref* rref);
+
+/* What this worker holds for references. */
+typedef struct tdm_rref_counts {
+  size_t struct_size;
+  int64_t owners;  /* values that others have references to, or had asked for */
+  int64_t forks;   /* references to them */
+  int64_t pending; /* references of this worker's that their owners have not confirmed yet */
+} tdm_rref_counts;
+#define TDM_RREF_COUNTS_INIT { sizeof(tdm_rref_counts), 0, 0, 0 }
+TDM_API void tdm_rref_counts_init(tdm_rref_counts* made, size_t struct_size);
+TDM_API TDM_THREAD_SAFE tdm_error* tdm_rref_get_counts(tdm_rref_counts* out);
+
+/* Of the calls of this worker's to another one, tdm_rpc_remote() and tdm_rref_to_here() among them. */
+typedef struct tdm_rpc_statistics {
+  size_t struct_size;
+  int64_t calls, failed, outstanding;
+  int64_t bytes_sent, bytes_received; /* of messages with their tensors, but for what tdm_rref_to_here() fetches */
+  int64_t latency_ns;                 /* of calls that succeeded, in all */
+} tdm_rpc_statistics;
+#define TDM_RPC_STATISTICS_INIT { sizeof(tdm_rpc_statistics), 0, 0, 0, 0, 0, 0 }
+TDM_API void tdm_rpc_statistics_init(tdm_rpc_statistics* made, size_t struct_size);
+TDM_API TDM_THREAD_SAFE tdm_error* tdm_rpc_get_statistics(const char* worker, tdm_rpc_statistics* out);
+
+/* Autograd over calls. A context is one pass forward and back; calls that have its id in their options take part, and functions
+ * that are called inside of it have it as their thread's. Gradients are kept with it, on each worker for the tensors there.
+ * Source: torch.distributed.autograd. */
+TDM_API TDM_THREAD_SAFE tdm_error* tdm_dist_autograd_new_context(int64_t* out);
+/* Drops what all workers keep of it. */
+TDM_API TDM_THREAD_SAFE tdm_error* tdm_dist_autograd_release_context(int64_t context);
+/* The calling thread's; -1: none, outside of a session too. */
+TDM_API TDM_THREAD_SAFE int64_t tdm_dist_autograd_current_context(void);
+/* From `roots`, tensors of one number each, through all workers that took part. Errors: TDM_ERROR_INVALID_ARGUMENT for roots
+ * without history, TDM_ERROR_NOT_FOUND for a context that is over, and what a node of the graph throws on whatever worker. */
+TDM_API TDM_BLOCKS TDM_THREAD_SAFE tdm_error* tdm_dist_autograd_backward(int64_t context, tdm_tensor* const* roots,
+                                                                         size_t count, int32_t retain_graph);
+/* Of tensors of this worker's; NULL where there is none. Each is freed with tdm_tensor_free(). */
+TDM_API TDM_THREAD_SAFE tdm_error* tdm_dist_autograd_gradients(int64_t context, tdm_tensor* const* tensors, size_t count,
+                                                               TDM_MAYBE tdm_tensor** results);
+
+typedef struct tdm_distributed_optimizer_options {
+  size_t struct_size;
+  TDM_NULLABLE const char* before_step; /* functions that each owner has registered, called there with the context's id, an INT, */
+  TDM_NULLABLE const char* after_step;  /* around its step; NULL: none */
+  int32_t locked; /* one step at a time on each worker; 0: several may update the same parameters at a time (Hogwild!) */
+} tdm_distributed_optimizer_options;
+#define TDM_DISTRIBUTED_OPTIMIZER_OPTIONS_INIT { sizeof(tdm_distributed_optimizer_options), NULL, NULL, 1 }
+TDM_API void tdm_distributed_optimizer_options_init(tdm_distributed_optimizer_options* made, size_t struct_size);
+
+/* An optimizer, as tdm_optimizer_create() takes type and options, on each worker that has some of the parameters: references
+ * to tensors without history that require gradients. Errors: TDM_ERROR_INVALID_ARGUMENT for no parameters; those of
+ * tdm_optimizer_create(), naming the worker; those of calls. Free with tdm_distributed_optimizer_free(). Source:
+ * torch.distributed.optim.DistributedOptimizer. */
+TDM_API TDM_BLOCKS tdm_error* tdm_distributed_optimizer_create(
+    const char* type, tdm_rref* const* parameters, size_t parameter_count, const tdm_option* options, size_t option_count,
+    TDM_NULLABLE const tdm_distributed_optimizer_options* distributed, tdm_distributed_optimizer** out);
+/* Applies the gradients of a context, on all owners at a time; parameters without one are left alone. Errors:
+ * TDM_ERROR_UNSUPPORTED from LBFGS; those of calls: others may have made their step then. */
+TDM_API TDM_BLOCKS TDM_THREAD_SAFE tdm_error* tdm_distributed_optimizer_step(tdm_distributed_optimizer* optimizer,
+                                                                             int64_t context);
+/* On all owners. Errors: those of tdm_optimizer_set_option(). */
+TDM_API TDM_BLOCKS TDM_THREAD_SAFE tdm_error* tdm_distributed_optimizer_set_option(tdm_distributed_optimizer* optimizer,
+                                                                                   const tdm_option* option);
+TDM_API void tdm_distributed_optimizer_free(tdm_distributed_optimizer* optimizer);
 
 /* --------------------------------------------------------------------------------------------------------- metrics */
 

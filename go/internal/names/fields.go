@@ -3,9 +3,11 @@ package names
 // fields has Go's name for each option of the C ABI and of the core whose own name has an underscore: the field of a
 // struct of options, or what the function of Go calls its parameter.
 var fields = map[string]string{
+	"after_step":                    "AfterStep",
 	"average_by_samples":            "AverageBySamples",
 	"backoff_factor":                "BackoffFactor",
 	"batch_size":                    "BatchSize",
+	"before_step":                   "BeforeStep",
 	"broadcast_buffers":             "BroadcastBuffers",
 	"bucket_cap_mb":                 "BucketCapMB",
 	"buffer_dtype":                  "MixedPrecision.Buffer",
@@ -49,9 +51,11 @@ var fields = map[string]string{
 	"most_chunk_bytes":              "MostChunkBytes",
 	"most_events":                   "MostEvents",
 	"most_failures":                 "MostFailures",
+	"most_outstanding":              "MostOutstanding",
 	"most_quarantined":              "MostQuarantined",
 	"most_values":                   "MostValues",
 	"multiple_of":                   "MultipleOf",
+	"num_worker_threads":            "NumWorkerThreads",
 	"on_io_error":                   "OnIOError",
 	"orthogonalization_epsilon":     "OrthogonalizationEpsilon",
 	"other_mode":                    "OtherMode",
@@ -65,6 +69,8 @@ var fields = map[string]string{
 	"request_timeout":               "RequestTimeout",
 	"request_timeout_ms":            "RequestTimeout",
 	"rms_norm_eps":                  "RMSNormEps",
+	"rpc_timeout":                   "CallTimeout",
+	"rpc_timeout_ms":                "CallTimeout",
 	"s3_endpoint":                   "S3Endpoint",
 	"s3_region":                     "S3Region",
 	"shard_bytes":                   "shardBytes",

@@ -26,6 +26,8 @@
 #include "tandem/abi/optim.hpp"
 #include "tandem/abi/own_dataset.hpp"
 #include "tandem/abi/pipeline.hpp"
+#include "tandem/abi/rpc.hpp"
+#include "tandem/abi/rref.hpp"
 #include "tandem/abi/runtime.hpp"
 #include "tandem/abi/scope.hpp"
 #include "tandem/abi/tensor.hpp"

@@ -32,6 +32,9 @@ tdm_error* finish_bucket(void*, const tdm_grad_bucket*, tdm_tensor**) {
   return nullptr;
 }
 void completion(void*, const tdm_error*) {}
+tdm_error* give_nothing(void*, tdm_value*, std::size_t, tdm_rpc_result*) {
+  return nullptr;
+}
 tdm_error* backward(void*, const tdm_function_backward*) {
   return nullptr;
 }
@@ -157,6 +160,9 @@ Arguments::Arguments(const Function& function) : function_(function), slots_(fun
 }
 
 Arguments::~Arguments() {
+  if (function_.name == "tdm_rpc_register_function" && slots_[0].pointer) {
+    tdm_error_free(tdm_rpc_unregister(static_cast<const char*>(slots_[0].pointer), nullptr));
+  }
   for (const Output& output : outputs_) {
     const Parameter& parameter = function_.parameters[output.parameter];
     if (std::memcmp(output.memory, output.before.data(), output.before.size()) == 0) continue;
@@ -296,6 +302,8 @@ void* Arguments::struct_for(const Parameter& parameter) {
     fill(tdm_elastic_options TDM_ELASTIC_OPTIONS_INIT);
   } else if (type == "tdm_metrics_options") {
     fill(tdm_metrics_options TDM_METRICS_OPTIONS_INIT);
+  } else if (type == "tdm_distributed_optimizer_options") {
+    fill(tdm_distributed_optimizer_options TDM_DISTRIBUTED_OPTIMIZER_OPTIONS_INIT);
   } else if (type == "tdm_checkpoint_selection") {
     fill(tdm_checkpoint_selection TDM_CHECKPOINT_SELECTION_INIT);
   } else if (type == "tdm_cuda_settings") {
@@ -339,6 +347,7 @@ void* Arguments::callback_for(const std::string& parameter) {
   if (parameter == "get") return pointer_to(get_sample);
   if (parameter == "map") return pointer_to(map_sample);
   if (parameter == "list") return pointer_to(list_samples);
+  if (function_.name == "tdm_rpc_register_function") return pointer_to(give_nothing);
   if (parameter == "function") return pointer_to(keep_rate);
   if (parameter == "forward" || parameter == "loss") return pointer_to(give_micro_batch);
   if (parameter == "closure") return pointer_to(no_loss);

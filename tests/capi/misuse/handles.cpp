@@ -5,6 +5,7 @@
 
 #include "capi/calls.h"
 #include "capi/misuse/arguments.h"
+#include "capi/rpc_alone.h"
 
 namespace misuse {
 namespace {
@@ -231,6 +232,24 @@ void* Handles::make(const std::string& type) {
       return tdm_device_mesh_create(as<tdm_process_group>(get("process_group")), shape, names, 1, out);
     });
   }
+  if (type == "rpc_result") return nullptr;  // of a function that is called alone
+  if (type == "rref") {
+    calls::join_alone();
+    const tdm_value parameter = calls::of(as<tdm_tensor>(get("tensor")));
+    return made<tdm_rref>([&](auto* out) { return tdm_rref_create(&parameter, out); });
+  }
+  if (type == "rpc_future") {
+    calls::join_alone();
+    const tdm_value one = calls::of(as<tdm_tensor>(get("tensor")));
+    return made<tdm_rpc_future>([&](auto* out) { return tdm_rpc_async("self", "aten::neg", &one, 1, nullptr, out); });
+  }
+  if (type == "distributed_optimizer") {
+    tdm_rref* const parameters[] = {as<tdm_rref>(get("rref"))};
+    const tdm_option rate = calls::option("lr", calls::of(0.1));
+    return made<tdm_distributed_optimizer>([&](auto* out) {
+      return tdm_distributed_optimizer_create("SGD", parameters, 1, &rate, 1, nullptr, out);
+    });
+  }
   if (type == "recordio_writer") {
     return made<tdm_recordio_writer>([](auto* out) { return tdm_recordio_writer_create("written", nullptr, out); });
   }
@@ -272,6 +291,10 @@ void Handles::free(const std::string& type, void* handle) {
       {"data_parallel", [](void* h) { tdm_data_parallel_free(as<tdm_data_parallel>(h)); }},
       {"pipeline", [](void* h) { tdm_pipeline_free(as<tdm_pipeline>(h)); }},
       {"device_mesh", [](void* h) { tdm_device_mesh_free(as<tdm_device_mesh>(h)); }},
+      {"rpc_result", [](void*) {}},
+      {"rref", [](void* h) { tdm_rref_free(as<tdm_rref>(h)); }},
+      {"rpc_future", [](void* h) { tdm_rpc_future_free(as<tdm_rpc_future>(h)); }},
+      {"distributed_optimizer", [](void* h) { tdm_distributed_optimizer_free(as<tdm_distributed_optimizer>(h)); }},
       {"recordio_writer", [](void* h) { tdm_recordio_writer_free(as<tdm_recordio_writer>(h)); }},
       {"recordio_reader", [](void* h) { tdm_recordio_reader_free(as<tdm_recordio_reader>(h)); }},
       {"dataset", [](void* h) { tdm_dataset_free(as<tdm_dataset>(h)); }},

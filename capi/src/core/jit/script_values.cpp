@@ -8,6 +8,7 @@
 #include "core/operators/nested_values.h"
 #include "core/operators/value_memory.h"
 #include "core/operators/values.h"
+#include "core/rpc/rref_handle.h"
 
 namespace tandem::capi {
 namespace {
@@ -104,6 +105,8 @@ at::IValue to_script(const tdm_value& value, const std::string& name, int depth)
       return to_script_dict(value, name, depth);
     case TDM_VALUE_TENSOR_LIST:
       return to_script_tensors(value, name);
+    case TDM_VALUE_RREF:
+      return not_null(value.as.rref, name.c_str())->rref.value();
     default:
       return to_ivalue(value, name, depth);
   }
@@ -124,6 +127,11 @@ tdm_value from_script(const at::IValue& value, int depth) {
       made.add(from_script(item.value(), depth + 1));
     }
     return made.take();
+  }
+  if (value.isRRef()) {
+    tdm_value made = make_value(TDM_VALUE_RREF);
+    made.as.rref = new tdm_rref(rpc::RRef::from(value));
+    return made;
   }
   if (value.isObject()) {
     throw Error(ErrorCode::kUnsupported, "a result of class " + value.type()->repr_str() + " has no tag in tdm_value");

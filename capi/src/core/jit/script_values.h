@@ -1,4 +1,4 @@
-// tdm_value to and from what methods of TorchScript take and give.
+// tdm_value to and from what methods of TorchScript, and functions on other workers, take and give.
 #pragma once
 
 #include <ATen/core/ivalue.h>

@@ -182,7 +182,8 @@ std::string describe(const tdm_value& value) {
                                       "a generator",
                                       "a tuple",
                                       "a dict",
-                                      "a list"};
+                                      "a list",
+                                      "a reference (RRef)"};
   if (value.tag >= 0 && value.tag < static_cast<int>(std::size(names))) return names[value.tag];
   return "a value with the unknown tag " + std::to_string(value.tag);
 }
@@ -384,6 +385,9 @@ void tdm_value_clear(tdm_value* value) {
     case TDM_VALUE_DOUBLE_LIST:
     case TDM_VALUE_SCALAR_LIST:
       std::free(const_cast<void*>(list.data));
+      break;
+    case TDM_VALUE_RREF:
+      tdm_rref_free(value->as.rref);
       break;
     default:
       break;

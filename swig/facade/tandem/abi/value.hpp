@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "tandem/abi/generator.hpp"
+#include "tandem/abi/rref.hpp"
 #include "tandem/abi/tensor.hpp"
 
 namespace tandem::abi {
@@ -43,6 +44,8 @@ class Arguments {
     if (!value.raw()) return add_none();
     push(TDM_VALUE_GENERATOR).as.generator = value.raw();
   }
+  // Borrowed until the call, as a tensor is.
+  void add_rref(const Rref& value) { push(TDM_VALUE_RREF).as.rref = value.raw(); }
   void add(bool value) { add_bool(value); }
   void add(int value) { add_int(value); }
   void add(int64_t value) { add_int(value); }
@@ -70,6 +73,7 @@ class Arguments {
     const auto& kept = keep(value);
     push(TDM_VALUE_STRING).as.string = {kept.data(), kept.size()};
   }
+  void add_bytes(const std::string& bytes) { add_string(bytes); }
   void add_ints(const std::vector<int64_t>& value) { push_list(TDM_VALUE_INT_LIST, keep(value)); }
   void add_doubles(const std::vector<double>& value) { push_list(TDM_VALUE_DOUBLE_LIST, keep(value)); }
   // Of 0 and 1.
@@ -206,6 +210,8 @@ class Results {
     const auto& text = at(index, TDM_VALUE_STRING).as.string;
     return std::string(text.data, text.size);
   }
+  // The same, where it may be no text.
+  std::string bytes(size_t index) const { return string(index); }
   std::vector<int64_t> integers(size_t index) const { return list<int64_t>(index, TDM_VALUE_INT_LIST); }
   std::vector<double> reals(size_t index) const { return list<double>(index, TDM_VALUE_DOUBLE_LIST); }
   // Of 0 and 1.
@@ -225,6 +231,11 @@ class Results {
     tdm_value& value = const_cast<tdm_value&>(at(index, TDM_VALUE_TENSOR));
     value.tag = TDM_VALUE_NONE;
     return Tensor(std::exchange(value.as.tensor, nullptr));
+  }
+  Rref take_rref(size_t index) {
+    tdm_value& value = const_cast<tdm_value&>(at(index, TDM_VALUE_RREF));
+    value.tag = TDM_VALUE_NONE;
+    return Rref(std::exchange(value.as.rref, nullptr));
   }
   // All tensors, in order, of results that are tensors and tuples of such; undefined where there is none.
   std::vector<Tensor> take_tensors() {

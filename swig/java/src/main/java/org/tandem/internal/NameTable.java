@@ -53,6 +53,13 @@ final class NameTable {
       tdm_device_mesh_free DeviceMesh.close
       tdm_device_mesh_group DeviceMesh.group
       tdm_device_mesh_submesh DeviceMesh.submesh
+      tdm_dist_autograd_backward AutogradContext.backward
+      tdm_dist_autograd_gradients AutogradContext.gradients
+      tdm_dist_autograd_new_context AutogradContext
+      tdm_dist_autograd_release_context AutogradContext.close
+      tdm_distributed_optimizer_create DistributedOptimizer
+      tdm_distributed_optimizer_set_option DistributedOptimizer.setOptions
+      tdm_distributed_optimizer_step DistributedOptimizer.step
       tdm_elastic_abort Elastic.abort
       tdm_elastic_commit Job.commit
       tdm_elastic_committed Elastic.run
@@ -177,6 +184,25 @@ final class NameTable {
       tdm_recordio_writer_create RecordIOWriter
       tdm_recordio_writer_write RecordIOWriter.write
       tdm_reduce ProcessGroup.reduce
+      tdm_rpc_async Rpc.callAsync
+      tdm_rpc_future_wait Rpc.call
+      tdm_rpc_get_statistics Rpc.statistics
+      tdm_rpc_init Rpc.init
+      tdm_rpc_is_initialized Rpc.isInitialized
+      tdm_rpc_register_function Rpc.register
+      tdm_rpc_register_module Rpc.register
+      tdm_rpc_remote Rpc.remote
+      tdm_rpc_result_set Rpc.register
+      tdm_rpc_shutdown Rpc.shutdown
+      tdm_rpc_sync Rpc.call
+      tdm_rpc_unregister Rpc.unregister
+      tdm_rpc_worker_id Rpc.self
+      tdm_rpc_workers Rpc.workers
+      tdm_rref_create RRef.of
+      tdm_rref_is_owner RRef.isOwner
+      tdm_rref_local_value RRef.localValue
+      tdm_rref_owner RRef.owner
+      tdm_rref_to_here RRef.toHere
       tdm_safetensors_load Safetensors.load
       tdm_safetensors_save Safetensors.save
       tdm_safetensors_save_sharded Safetensors.saveSharded
@@ -243,6 +269,7 @@ final class NameTable {
       tdm_ddp DistributedDataParallel
       tdm_device Device.Type
       tdm_device_mesh DeviceMesh
+      tdm_distributed_optimizer_options DistributedOptimizer.Settings
       tdm_dtype DType
       tdm_elastic Elastic
       tdm_elastic_options Elastic.Options
@@ -265,6 +292,8 @@ final class NameTable {
       tdm_pipeline_split_options PipelineSplit.Options
       tdm_process_group ProcessGroup
       tdm_reduce_op ReduceOp
+      tdm_rpc_options Rpc.Options
+      tdm_rpc_statistics Rpc.statistics
       tdm_store Store
       tdm_tail Tail
       tdm_tensor Tensor

@@ -29,16 +29,18 @@ public abstract class NativeHandle implements AutoCloseable {
     CONFINED;
 
     private static final Set<String> COLLECTED_TYPES = Set.of("NativeModule", "NativeOptimizer", "NativeLrScheduler",
-        "NativeAveragedParameters", "NativeDataset", "NativeRecordIOReader");
+        "NativeAveragedParameters", "NativeDataset", "NativeRecordIOReader", "NativeRref", "NativeRpcFuture");
     private static final Set<String> REPORTED_TYPES =
         Set.of("NativeStore", "NativeProcessGroup", "NativeDdp", "NativeLoader", "NativeDynamicLoader",
-            "NativeRecordIOWriter", "NativeCheckpointFolder", "NativeElastic", "NativeDeviceMesh", "NativePipeline");
+            "NativeRecordIOWriter", "NativeCheckpointFolder", "NativeElastic", "NativeDeviceMesh", "NativePipeline",
+            "NativeDistributedOptimizer");
     private static final Set<String> CONFINED_TYPES =
         Set.of("NativeArguments", "NativeCheckpoint", "NativeDdpOptions", "NativeDevice", "NativeDynamicLoaderOptions",
             "NativeElasticOptions", "NativeFields", "NativeFileOptions", "NativeLoadedCheckpoint",
             "NativeLoaderOptions", "NativeMatch", "NativeNamedTensors", "NativeNoGrad",
             "NativeOperator", "NativeOptions", "NativePipelineOptions", "NativePipelineSplitOptions",
-            "NativeProcessGroupOptions", "NativeResults", "NativeSchemaOptions");
+            "NativeProcessGroupOptions", "NativeResults", "NativeRpcOptions",
+            "NativeSchemaOptions");
 
     static Kind of(String type) {
       if (type.equals("NativeTensor")) {

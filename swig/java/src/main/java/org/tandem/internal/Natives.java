@@ -10,6 +10,7 @@ import org.tandem.Tensor;
 import org.tandem.data.Dataset;
 import org.tandem.dist.ProcessGroup;
 import org.tandem.dist.Store;
+import org.tandem.rpc.RRef;
 
 /**
  * The native objects of public classes, for this library's own packages. Each such class provides access to its own as it
@@ -31,6 +32,9 @@ public final class Natives {
   private static Access<Dataset, NativeDataset> dataset;
   private static Access<NativeProcessGroup, ProcessGroup> newGroup;
 
+  private static Access<NativeRref, RRef> newRref;
+  private static Access<RRef, NativeRref> rref;
+
   private Natives() {}
 
   public static void provideTensors(Access<Tensor, NativeTensor> access, Access<NativeTensor, Tensor> constructor) {
@@ -49,6 +53,11 @@ public final class Natives {
 
   public static void provideDatasets(Access<Dataset, NativeDataset> access) {
     dataset = access;
+  }
+
+  public static void provideRrefs(Access<RRef, NativeRref> access, Access<NativeRref, RRef> constructor) {
+    newRref = constructor;
+    rref = access;
   }
 
   public static void provideGroups(Access<NativeProcessGroup, ProcessGroup> constructor) {
@@ -131,6 +140,21 @@ public final class Natives {
       initialize(Dataset.class);
     }
     return dataset.of(object);
+  }
+
+  /** Takes over {@code handle}. */
+  public static RRef rref(NativeRref handle) {
+    if (newRref == null) {
+      initialize(RRef.class);
+    }
+    return newRref.of(handle);
+  }
+
+  public static NativeRref of(RRef object) {
+    if (rref == null) {
+      initialize(RRef.class);
+    }
+    return rref.of(object);
   }
 
   /** Takes over {@code handle}. */

@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
 import org.tandem.Options;
+import org.tandem.TandemException;
 import org.tandem.Tensor;
 import org.tandem.optim.Closure;
 
@@ -148,6 +149,54 @@ public final class OwnFunctions {
         });
       }
     };
+  }
+
+  /** A function that workers call. */
+  @FunctionalInterface
+  public interface Called {
+    Object of(Object[] arguments) throws Exception;
+  }
+
+  public static void registerCall(String name, Called function) {
+    NativeRpcSource source = new NativeRpcSource() {
+      @Override
+      public void run(long call) {
+        Upcall.run(() -> {
+          try (NativeResults given = TandemNative.rpcCallArguments(call)) {
+            Object result = function.of(Values.takeCall(name, given).toArray());
+            Values.giveCall(name, new Object[] {result}, value -> TandemNative.rpcCallReturn(call, value));
+          } catch (TandemException failed) { // its code crosses
+            TandemNative.rpcCallFail(call, failed.code().number(), String.valueOf(failed.getMessage()).replace('\0', ' '));
+          }
+          return null;
+        });
+      }
+    };
+    try {
+      TandemNative.rpcRegisterSource(name, source);
+    } catch (RuntimeException failed) {
+      source.delete();
+      throw failed;
+    }
+  }
+
+  /** Runs {@code done} once, on a thread of RPC or at once. */
+  public static void onCompletion(NativeRpcFuture future, Runnable done) {
+    NativeCompletionSource source = new NativeCompletionSource() {
+      @Override
+      public void done() {
+        Upcall.run(() -> {
+          done.run();
+          return null;
+        });
+      }
+    };
+    try {
+      TandemNative.rpcOnCompletion(future, source);
+    } catch (RuntimeException failed) {
+      source.delete();
+      throw failed;
+    }
   }
 
   private static String[] names(Map<String, Tensor> tensors) { return tensors.keySet().toArray(String[]::new); }

@@ -18,6 +18,7 @@ public final class ValueTag {
   public static final int TUPLE = 19;
   public static final int DICT = 20;
   public static final int LIST = 21;
+  public static final int RREF = 22;
 
   private ValueTag() {}
 }

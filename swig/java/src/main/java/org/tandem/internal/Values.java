@@ -1,6 +1,9 @@
 package org.tandem.internal;
 
 import java.lang.reflect.Array;
+import java.nio.ByteBuffer;
+import java.nio.charset.CharacterCodingException;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;
@@ -14,6 +17,7 @@ import org.tandem.TandemInvalidArgumentException;
 import org.tandem.TandemUnsupportedException;
 import org.tandem.Tensor;
 import org.tandem.Tuple;
+import org.tandem.rpc.RRef;
 
 /**
  * Values that nest, to and from native ones: what files of torch.save hold, and the states of optimizers and schedulers.
@@ -25,22 +29,32 @@ public final class Values {
 
   private final String operation;
   private final String refusal;
+  private final boolean ofCalls; // there are references and bytes
   private final List<NativeHandle> pinned = new ArrayList<>();
 
-  private Values(String operation, String refusal) {
+  private Values(String operation, String refusal, boolean ofCalls) {
     this.operation = operation;
     this.refusal = refusal;
+    this.ofCalls = ofCalls;
   }
 
   /** Runs {@code body} with the one argument {@code value}, whose tensors stay open until it has returned. */
   public static void give(String operation, Object value, Consumer<NativeArguments> body) {
-    Values values = new Values(operation, "no state and no file of torch.save has");
+    Values values = new Values(operation, "no state and no file of torch.save has", false);
     values.with(arguments -> values.add(arguments, value, "the value", 0), body);
   }
 
   /** The same with several arguments, of a method of TorchScript. */
   public static void giveAll(String operation, Object[] given, Consumer<NativeArguments> body) {
-    Values values = new Values(operation, "no model of Python takes");
+    giveAll(new Values(operation, "no model of Python takes", false), given, body);
+  }
+
+  /** The same for a call of another worker. */
+  public static void giveCall(String operation, Object[] given, Consumer<NativeArguments> body) {
+    giveAll(new Values(operation, "no call takes", true), given, body);
+  }
+
+  private static void giveAll(Values values, Object[] given, Consumer<NativeArguments> body) {
     values.with(arguments -> {
       for (int i = 0; i < given.length; i++) {
         values.add(arguments, given[i], "argument " + i, 0);
@@ -76,6 +90,13 @@ public final class Values {
       to.addDouble(((Number) value).doubleValue());
     } else if (value instanceof String text) {
       to.addString(text);
+    } else if (ofCalls && value instanceof RRef reference) {
+      NativeRref handle = Natives.of(reference);
+      NativeHandle.pin(handle);
+      pinned.add(handle);
+      to.addRref(handle);
+    } else if (ofCalls && value instanceof byte[] bytes) {
+      to.addBytes(bytes);
     } else if (value instanceof DType dtype) {
       to.addDtype(dtype.number());
     } else if (value instanceof Device device) {
@@ -125,7 +146,24 @@ public final class Values {
 
   /** The one result, which is taken out. */
   public static Object take(String operation, NativeResults result) {
-    return new Values(operation, "").takeAll(result).get(0);
+    return new Values(operation, "", false).takeAll(result).get(0);
+  }
+
+  /** What comes from another worker. Strings that are no text are byte[]. */
+  public static List<Object> takeCall(String operation, NativeResults results) {
+    return new Values(operation, "", true).takeAll(results);
+  }
+
+  private Object text(NativeResults results, int index) {
+    if (!ofCalls) {
+      return results.string(index);
+    }
+    byte[] bytes = results.bytes(index);
+    try {
+      return StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(bytes)).toString();
+    } catch (CharacterCodingException noText) {
+      return bytes;
+    }
   }
 
   private List<Object> takeAll(NativeResults results) {
@@ -137,7 +175,8 @@ public final class Values {
         case ValueTag.BOOL -> results.flag(i);
         case ValueTag.INT -> results.integer(i);
         case ValueTag.DOUBLE -> results.real(i);
-        case ValueTag.STRING -> results.string(i);
+        case ValueTag.STRING -> text(results, i);
+        case ValueTag.RREF -> Natives.rref(results.takeRref(i));
         case ValueTag.DTYPE -> DType.of(results.enumeration(i));
         case ValueTag.DEVICE -> device(results.device(i));
         case ValueTag.TUPLE -> new Tuple(elements(results, i));

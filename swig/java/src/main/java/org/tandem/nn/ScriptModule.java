@@ -117,6 +117,9 @@ public final class ScriptModule extends LoadedModule {
     return result[0];
   }
 
+  /** What {@link org.tandem.rpc.Rpc#register(String, ScriptModule)} does. */
+  public void registerFor(String name) { TandemNative.rpcRegisterModule(name, open()); }
+
   /** The names of its methods, sorted. */
   public String[] methods() { return TandemNative.jitMethods(open()); }
 

@@ -27,6 +27,7 @@ final class Programs {
       case "place" -> place();
       case "report" -> report();
       case "all-reduce" -> allReduce(Path.of(arguments[1]), Integer.parseInt(arguments[2]));
+      case "rpc" -> RpcTest.worker(Path.of(arguments[1]), Integer.parseInt(arguments[2]));
       case "several-values" -> severalValues(Path.of(arguments[1]), Integer.parseInt(arguments[2]), arguments[3]);
       case "train-a-script" -> ScriptModuleTest.train(
           Path.of(arguments[1]), Integer.parseInt(arguments[2]), arguments[3], Path.of(arguments[4]));
