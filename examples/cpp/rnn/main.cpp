@@ -46,7 +46,7 @@ struct TablesImpl : torch::nn::Module {
 TORCH_MODULE(Tables);
 
 // Lets workers call them: with tensors, and for references to their parameters.
-void register_functions(const Tables& tables) {
+void register_functions(Tables tables) {
   rpc::register_function("embed", [tables](const rpc::Values& given) mutable {
     return at::IValue(tables->embed(given.at(0).toTensor()));
   });
