@@ -383,7 +383,9 @@ TEST(Calls, WithTensorsThatCannotBeSentAreErrors) {
     said("argument 1 ");
     said("the result ");
     EXPECT_THAT(caller.line(), ::testing::StartsWith(kind == "itself" ? "no error" : "error ")) << kind;  // to_here()
-    if (kind == "SparseCsc") EXPECT_EQ(caller.line(), "tensor");
+    if (kind == "SparseCsc") {
+      EXPECT_EQ(caller.line(), "tensor");
+    }
   }
   EXPECT_EQ(caller.line(), "same");
   EXPECT_EQ(caller.line(), "same");
