@@ -45,11 +45,13 @@ Session::Session(const std::string& name, const Options& options, const Rendezvo
     meeting_.all_gather("");  // nobody calls a worker that does not listen yet
   } catch (const Error& error) {
     meeting_.refuse(error);
+    if (agent_) agent_->end();  // LibTorch keeps it, and others may call it by now
     throw;
   } catch (const std::exception& other) {
     const Error error(ErrorCode::kInternal, "LibTorch's RPC agent does not start: " +
                                                 std::string(transport_failure(other, false).what()));
     meeting_.refuse(error);
+    if (agent_) agent_->end();
     throw error;
   }
   hook_ = std::make_unique<ShutdownHook>("rpc", [this] { end(Clock::now() + kEnd); });
