@@ -1,5 +1,7 @@
 #include "parameter_server/client.h"
 
+#include <ATen/core/jit_type.h>
+
 #include <algorithm>
 #include <condition_variable>
 #include <mutex>

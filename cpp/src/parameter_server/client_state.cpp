@@ -1,4 +1,6 @@
 // What checkpoints have of tables.
+#include <ATen/core/jit_type.h>
+
 #include <algorithm>
 #include <sstream>
 

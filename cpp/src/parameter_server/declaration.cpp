@@ -1,5 +1,7 @@
 #include "parameter_server/declaration.h"
 
+#include <ATen/core/jit_type.h>
+
 #include <algorithm>
 #include <set>
 #include <sstream>

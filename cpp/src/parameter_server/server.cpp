@@ -1,5 +1,6 @@
 #include "parameter_server/server.h"
 
+#include <ATen/core/jit_type.h>
 #include <unistd.h>
 
 #include <algorithm>
