@@ -128,15 +128,15 @@ struct ParameterClientOptions {
 // tables. Not thread-safe.
 //
 // Errors of all that follows: kTimeout that names the trainers, or the server, that it waited for; kPeerLost naming a
-// worker that is gone; kAborted after a trainer gave up; those of rpc_sync(). After an error other than kTimeout or
-// kInvalidArgument every call gives it again.
+// worker that is gone; kAborted after a trainer gave up; those of rpc_sync(). What step() or the fetching of rows failed
+// of, unless it was a timeout, every later call fails of, too.
 class TANDEM_API ParameterClient {
  public:
   // Blocks until `trainers` have joined; who comes later, until the present step is over. Then the dense parameters have
-  // the servers' values, which are those of the trainer that joined first. Names of tables and dense parameters are 1 to 255
-  // bytes, without '/'. Errors: kInvalidArgument for what makes no sense, or differs from what other trainers gave, naming
-  // table and trainers; kOutOfMemory for more than a server's most_bytes; kUnsupported for an optimizer that
-  // does not suit.
+  // the servers' values, which are those of the trainer that joined first. Names of tables and dense parameters are 1 to
+  // 255 bytes, without '/'. Errors: kInvalidArgument for what makes no sense, or differs from what other trainers gave,
+  // naming table and trainers; kOutOfMemory for more than a server's most_bytes; kUnsupported for an optimizer that does
+  // not suit.
   ParameterClient(ParameterClientOptions options, DenseParameters dense,
                   std::map<std::string, EmbeddingTable> embeddings = {});
   // Without leave() before, the other trainers hear that this one gave up, as if it had died.
@@ -154,11 +154,11 @@ class TANDEM_API ParameterClient {
   // without a gradient counts as zeros where another trainer has one. After kTimeout it may be called again: it pushes
   // nothing, and waits on.
   void step();
-  // That this trainer has made, and that its first one counted on from.
+  // The number of this trainer's next step, from 0; who joined late counts on from where the others were.
   std::int64_t steps() const;
 
-  // Of the optimizer of a table or, for "", of the dense parameters, on all servers: for schedules of learning rates. Call it
-  // on one trainer, between its steps. Errors: kNotFound; those of Optimizer::set_option().
+  // Of the optimizer of a table or, for "", of the dense parameters, on all servers: for schedules of learning rates. One
+  // trainer calls it, between its steps. Errors: kNotFound; those of Optimizer::set_option().
   void set_option(const std::string& table, const Option& option);
 
   // After the last step: the others go on without this trainer. Does nothing a second time.

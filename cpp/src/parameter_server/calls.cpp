@@ -6,7 +6,8 @@
 
 namespace tandem::parameter_server {
 
-rpc::Future call(const std::string& worker, const char* function, rpc::Values arguments, std::chrono::milliseconds timeout) {
+rpc::Future call(const std::string& worker, const char* function, rpc::Values arguments,
+                 std::chrono::milliseconds timeout) {
   const rpc::WithContext none(-1);
   rpc::CallOptions options;
   options.timeout = timeout;

@@ -1,5 +1,7 @@
 #include "parameter_server/client.h"
 
+#include <ATen/core/jit_type.h>
+
 #include <algorithm>
 #include <condition_variable>
 #include <mutex>
@@ -19,7 +21,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr milliseconds kBetweenTries{20};
 constexpr milliseconds kGiveUp{5000};
-constexpr milliseconds kLeastLook{1000};  // at the end of a wait, so that a server that is there is not taken for a stopped one
+constexpr milliseconds kLeastLook{1000};  // at the end of a wait, which a server that is there answers
 
 // How often servers have told this process to look again.
 struct Told {
@@ -68,7 +70,9 @@ void check(const ParameterClientOptions& options) {
   if (options.trainers < 1) refuse("trainers is " + std::to_string(options.trainers) + "; it must be 1 or more");
   if (options.staleness < 0) refuse("staleness is " + std::to_string(options.staleness) + "; it must be 0 or more");
   if (options.synchronous && options.staleness != 0) refuse("staleness is of trainers that are not synchronous");
-  if (options.timeout.count() <= 0) refuse("timeout is " + std::to_string(options.timeout.count()) + " ms; it must be more than 0");
+  if (options.timeout.count() <= 0) {
+    refuse("timeout is " + std::to_string(options.timeout.count()) + " ms; it must be more than 0");
+  }
 }
 
 }  // namespace
@@ -90,7 +94,9 @@ void Client::check_tables() const {
   for (const auto& [name, parameter] : dense_.parameters) {
     check_table_name(name);
     if (!names.insert(name).second) invalid("two dense parameters are named '" + name + "'");
-    if (!parameter.defined() || parameter.layout() != at::kStrided) invalid("dense parameter '" + name + "' is no strided tensor");
+    if (!parameter.defined() || parameter.layout() != at::kStrided) {
+      invalid("dense parameter '" + name + "' is no strided tensor");
+    }
   }
   for (const auto& [name, embedding] : embeddings_) {
     if (!names.insert(name).second) invalid("'" + name + "' is the name of a dense parameter and of a table");
@@ -154,7 +160,8 @@ at::IValue Client::values_for(std::size_t server) const {
   return c10::ivalue::Tuple::create({at::IValue(dense), to_value(initial)});
 }
 
-rpc::Future Client::call_server(std::size_t server, const char* function, rpc::Values arguments, milliseconds timeout) const {
+rpc::Future Client::call_server(std::size_t server, const char* function, rpc::Values arguments,
+                                milliseconds timeout) const {
   return call(options_.servers[server], function, std::move(arguments), timeout.count() > 0 ? timeout : options_.timeout);
 }
 
@@ -167,7 +174,8 @@ void Client::join_server(std::size_t server, bool& is_first) {
   at::IValue answer = call_server(server, kJoin, {self_, declared, step, at::IValue()}).wait();
   while (answer.isNone() && server > 0 && !is_first) {
     if (Clock::now() >= deadline) {
-      throw Error(ErrorCode::kTimeout, "server '" + options_.servers[server] + "' has no tables yet: the trainer that joined first has not made them there");
+      throw Error(ErrorCode::kTimeout, "server '" + options_.servers[server] +
+                                           "' has no tables yet: the trainer that joined first has not made them there");
     }
     std::this_thread::sleep_for(kBetweenTries);
     call_server(0, kLook, {self_}, left_until(deadline)).wait();  // hears of the other one's end
@@ -203,7 +211,8 @@ Client::Embedding& Client::find(const std::string& table) {
   if (found != embeddings_.end()) return found->second;
   std::string known;
   for (const auto& [name, embedding] : embeddings_) known += (known.empty() ? "'" : ", '") + name + "'";
-  throw Error(ErrorCode::kNotFound, "there is no embedding table '" + table + "'" + (known.empty() ? "" : "; there are " + known));
+  throw Error(ErrorCode::kNotFound,
+              "there is no embedding table '" + table + "'" + (known.empty() ? "" : "; there are " + known));
 }
 
 std::vector<Client::OnServer> Client::spread(const Embedding& embedding, const at::Tensor& rows) const {
@@ -285,8 +294,8 @@ std::vector<rpc::Values> Client::take_pushes() {
     const at::Tensor all = at::cat(gradients);
     // Servers without a row of these count a step of the optimizer, too.
     for (const OnServer& part : spread(embedding, at::cat(rows))) {
-      tables[part.server].push_back(
-          c10::ivalue::Tuple::create({at::IValue(name), at::IValue(part.places), at::IValue(all.index_select(0, part.positions))}));
+      tables[part.server].push_back(c10::ivalue::Tuple::create(
+          {at::IValue(name), at::IValue(part.places), at::IValue(all.index_select(0, part.positions))}));
     }
   }
   for (auto& [name, parameter] : dense_.parameters) parameter.mutable_grad().reset();
@@ -322,7 +331,8 @@ void Client::step() {
   ++clock_;
 }
 
-void Client::wait_for_others(std::vector<std::optional<at::IValue>> standings, std::int64_t told, const std::string& what) {
+void Client::wait_for_others(std::vector<std::optional<at::IValue>> standings, std::int64_t told,
+                             const std::string& what) {
   const auto deadline = Clock::now() + options_.timeout;
   std::vector<bool> done(servers());
   std::string missing;
@@ -350,9 +360,12 @@ void Client::wait_for_others(std::vector<std::optional<at::IValue>> standings, s
       }
       const std::int64_t joined = parts.at(1).toInt();
       std::string names;
-      for (const at::IValue& name : parts.at(2).toListRef()) names += (names.empty() ? "'" : ", '") + name.toStringRef() + "'";
+      for (const at::IValue& name : parts.at(2).toListRef()) {
+        names += (names.empty() ? "'" : ", '") + name.toStringRef() + "'";
+      }
       missing = "server '" + options_.servers[server] + "' waits for " +
-                (joined >= 0 ? "all trainers to join: " + std::to_string(joined) + " of " + std::to_string(options_.trainers) + " have"
+                (joined >= 0 ? "all trainers to join: " + std::to_string(joined) + " of " +
+                                   std::to_string(options_.trainers) + " have"
                              : "trainers " + (names.empty() ? "that join" : names));
       standings[server].reset();
     }
@@ -370,7 +383,8 @@ void Client::take_dense(std::size_t server, const at::IValue& values) {
     if (dense_servers_[i] != server) continue;
     at::Tensor& parameter = dense_.parameters[i].second;
     if (next >= given.size() || given[next].toTensor().sizes() != parameter.sizes()) {
-      throw Error(ErrorCode::kInternal, "server '" + options_.servers[server] + "' gave other dense parameters than it was told to keep");
+      throw Error(ErrorCode::kInternal, "server '" + options_.servers[server] +
+                                            "' gave other dense parameters than it was told to keep");
     }
     parameter.copy_(given[next++].toTensor());
   }

@@ -1,5 +1,8 @@
 // What checkpoints have of tables.
+#include <ATen/core/jit_type.h>
+
 #include <algorithm>
+#include <sstream>
 
 #include "base/invalid.h"
 #include "parameter_server/client.h"
@@ -61,7 +64,9 @@ void Client::read_table(const std::string& name, int part, int parts,
     const at::Tensor rows = at::arange(begin, std::min(range.end, begin + rows_at_a_time(table)), at::kLong);
     const auto spread_rows = spread(embedding, rows);
     std::vector<rpc::Future> calls;
-    for (const OnServer& some : spread_rows) calls.push_back(call_server(some.server, kReadState, {self_, name, some.places}));
+    for (const OnServer& some : spread_rows) {
+      calls.push_back(call_server(some.server, kReadState, {self_, name, some.places}));
+    }
     const auto answers = wait_for_all(calls);
     for (std::size_t i = 0; i < answers.size(); ++i) {
       for (const auto& [state, tensor] : named_tensors_from(answers[i])) {
@@ -168,7 +173,8 @@ void Client::load_table(const std::string& name, const Checkpoint& checkpoint, i
     std::ostringstream text;
     text << "table '" << name << "': '" << (of == kValues ? name : name + "." + of) << "' of the checkpoint of step "
          << checkpoint.step << " has a part of " << at::toString(tensor.scalar_type()) << ' ' << tensor.sizes() << " for "
-         << at::toString(table.dtype) << ' ' << at::IntArrayRef(sizes) << "; the table has " << table.rows << " rows of width " << table.width;
+         << at::toString(table.dtype) << ' ' << at::IntArrayRef(sizes) << "; the table has " << table.rows
+         << " rows of width " << table.width;
     invalid(text.str());
   }
   for (std::int64_t begin = 0; begin < sizes[0]; begin += rows_at_a_time(table)) {
@@ -194,7 +200,9 @@ void Client::load_dense(const Checkpoint& checkpoint, int part, int parts) {
   for (std::size_t i = 0; i < dense_.parameters.size(); ++i) {
     const auto& [name, parameter] = dense_.parameters[i];
     const at::Tensor* value = find_in(section_of(checkpoint, kTables), name);
-    if (!value) invalid("the checkpoint of step " + std::to_string(checkpoint.step) + " has no dense parameter '" + name + "'");
+    if (!value) {
+      invalid("the checkpoint of step " + std::to_string(checkpoint.step) + " has no dense parameter '" + name + "'");
+    }
     if (value->sizes() != parameter.sizes() || value->scalar_type() != parameter.scalar_type()) {
       std::ostringstream text;
       text << "dense parameter '" << name << "' is " << at::toString(parameter.scalar_type()) << ' ' << parameter.sizes()
@@ -202,16 +210,21 @@ void Client::load_dense(const Checkpoint& checkpoint, int part, int parts) {
            << value->sizes();
       invalid(text.str());
     }
-    if (static_cast<int>(i % static_cast<std::size_t>(parts)) == part) writes[dense_servers_[i]].emplace_back(name, *value);
+    if (static_cast<int>(i % static_cast<std::size_t>(parts)) == part) {
+      writes[dense_servers_[i]].emplace_back(name, *value);
+    }
   }
   for (const auto& [of, tensor] : section_of(checkpoint, kTableOptimizers)) {
     const auto owner = names.find(owner_of(of, names));
     if (owner == names.end() || owner->second < 0 || owner->second % parts != part) continue;
-    writes[dense_servers_[static_cast<std::size_t>(owner->second)]].emplace_back(owner->first + "/" + of.substr(owner->first.size() + 1), tensor);
+    writes[dense_servers_[static_cast<std::size_t>(owner->second)]].emplace_back(
+        owner->first + "/" + of.substr(owner->first.size() + 1), tensor);
   }
   std::vector<rpc::Future> calls;
   for (std::size_t server = 0; server < servers(); ++server) {
-    if (!writes[server].empty()) calls.push_back(call_server(server, kWriteState, {self_, "", at::IValue(), to_value(writes[server])}));
+    if (!writes[server].empty()) {
+      calls.push_back(call_server(server, kWriteState, {self_, "", at::IValue(), to_value(writes[server])}));
+    }
   }
   wait_for_all(calls);
   for (auto& [name, parameter] : dense_.parameters) parameter.copy_(*find_in(section_of(checkpoint, kTables), name));

@@ -1,5 +1,7 @@
 #include "parameter_server/declaration.h"
 
+#include <ATen/core/jit_type.h>
+
 #include <algorithm>
 #include <set>
 #include <sstream>
@@ -26,7 +28,9 @@ at::IValue list_of(std::vector<at::IValue> values) {
 
 std::vector<at::IValue> parts_of(const at::IValue& value, std::size_t count) {
   const auto& elements = value.toTupleRef().elements();
-  if (elements.size() != count) invalid("a declaration has " + std::to_string(elements.size()) + " parts, not " + std::to_string(count));
+  if (elements.size() != count) {
+    invalid("a declaration has " + std::to_string(elements.size()) + " parts, not " + std::to_string(count));
+  }
   return std::vector<at::IValue>(elements.begin(), elements.end());
 }
 
@@ -65,7 +69,9 @@ void check_table_name(const std::string& name) {
 std::string OptimizerChoice::text() const {
   std::ostringstream text;
   text << type << '(';
-  for (std::size_t i = 0; i < options.size(); ++i) text << (i == 0 ? "" : ", ") << options[i].name << '=' << options[i].value;
+  for (std::size_t i = 0; i < options.size(); ++i) {
+    text << (i == 0 ? "" : ", ") << options[i].name << '=' << options[i].value;
+  }
   text << ')';
   return text.str();
 }
@@ -82,7 +88,9 @@ void TableDeclaration::check() const {
   if (servers < 1 || servers > kMostServers || server < 0 || server >= servers) {
     invalid(what + "server " + std::to_string(server) + " of " + std::to_string(servers) + " makes no sense");
   }
-  if (rows < servers) invalid(what + std::to_string(rows) + " rows are fewer than the " + std::to_string(servers) + " servers");
+  if (rows < servers) {
+    invalid(what + std::to_string(rows) + " rows are fewer than the " + std::to_string(servers) + " servers");
+  }
 }
 
 std::string TableDeclaration::text() const {
@@ -158,7 +166,9 @@ Declarations declarations_from(const at::IValue& value) {
   const auto parts = parts_of(value, 7);
   Declarations all;
   all.mode = {parts[0].toBool(), parts[1].toInt(), parts[2].toInt(), parts[3].toBool()};
-  if (all.mode.staleness < 0 || all.mode.trainers < 1) invalid("a trainer gave a mode that makes no sense: " + all.mode.text());
+  if (all.mode.staleness < 0 || all.mode.trainers < 1) {
+    invalid("a trainer gave a mode that makes no sense: " + all.mode.text());
+  }
   for (const at::IValue& dense : parts[4].toListRef()) {
     const auto one = parts_of(dense, 3);
     all.dense.parameters.push_back({one[0].toStringRef(), one[1].toIntVector(), dtype_from(one[2])});

@@ -1,5 +1,6 @@
 #include "parameter_server/server.h"
 
+#include <ATen/core/jit_type.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -75,7 +76,8 @@ Server::Tables Server::make(const std::string& trainer, const Declarations& decl
   for (auto& [name, tensor] : named_tensors_from(given.at(1))) initial.emplace(name, tensor);
   for (const TableDeclaration& table : declared.tables) {
     const auto found = initial.find(table.name);
-    made.embeddings.emplace(table.name, std::make_shared<Table>(table, found == initial.end() ? at::Tensor() : found->second));
+    made.embeddings.emplace(table.name, 
+                            std::make_shared<Table>(table, found == initial.end() ? at::Tensor() : found->second));
   }
   return made;
 }
@@ -179,7 +181,8 @@ Server::Gradients Server::gradients_from(const rpc::Values& given) const {
   Gradients gradients;
   gradients.dense = tensors_from(given.at(2));
   if (gradients.dense.size() != all->dense->size()) {
-    invalid(std::to_string(gradients.dense.size()) + " gradients came for " + std::to_string(all->dense->size()) + " dense parameters");
+    invalid(std::to_string(gradients.dense.size()) + " gradients came for " + std::to_string(all->dense->size()) +
+            " dense parameters");
   }
   for (std::size_t i = 0; i < gradients.dense.size(); ++i) {
     if (gradients.dense[i].defined()) all->dense->check(i, gradients.dense[i], "gradient");

@@ -53,7 +53,8 @@ Table::Table(const TableDeclaration& declared, const at::Tensor& initial) : decl
 
 void Table::check_places(const at::Tensor& places) const {
   const std::string what = "table '" + declared_.name + "': ";
-  if (!places.defined() || places.layout() != at::kStrided || places.scalar_type() != at::kLong || places.dim() != 1 || !places.is_cpu()) {
+  if (!places.defined() || places.layout() != at::kStrided || places.scalar_type() != at::kLong ||
+      places.dim() != 1 || !places.is_cpu()) {
     invalid(what + "rows are named by int64 numbers [n] on the CPU, not by " + shape_of(places));
   }
   const std::int64_t here = values_.size(0);
@@ -72,7 +73,8 @@ void Table::check_rows(const at::Tensor& places, const at::Tensor& values, const
   }
   std::ostringstream text;
   text << "table '" << declared_.name << "': " << what << " of " << places.numel() << " rows are "
-       << at::toString(declared_.dtype) << " [" << places.numel() << ", " << declared_.width << "] on the CPU, not " << shape_of(values);
+       << at::toString(declared_.dtype) << " [" << places.numel() << ", " << declared_.width << "] on the CPU, not "
+       << shape_of(values);
   invalid(text.str());
 }
 

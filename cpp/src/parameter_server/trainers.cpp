@@ -45,7 +45,8 @@ bool Trainers::remove(const std::string& name) {
 std::int64_t Trainers::clock_of(const std::string& name) const {
   const auto found = clocks_.find(name);
   if (found != clocks_.end()) return found->second;
-  throw Error(ErrorCode::kNotFound, "trainer '" + name + "' takes no part here: it has not joined, has left, or was taken for lost");
+  throw Error(ErrorCode::kNotFound,
+              "trainer '" + name + "' takes no part here: it has not joined, has left, or was taken for lost");
 }
 
 void Trainers::check_push(const std::string& name, std::int64_t step) const {

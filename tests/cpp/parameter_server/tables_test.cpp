@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <torch/torch.h>
 
+#include <cmath>
+
 #include "cpp/parameter_server/servers.h"
 
 namespace tandem::testing::parameter_server_tables_test {
