@@ -72,7 +72,9 @@ at::Tensor batch(const std::string& text, const Settings& settings, std::mt19937
   auto* to = windows.data_ptr<std::int64_t>();
   for (std::int64_t row = 0; row < settings.batch_size; ++row) {
     const std::size_t begin = random() % (text.size() - static_cast<std::size_t>(settings.length));
-    for (std::int64_t i = 0; i <= settings.length; ++i) *to++ = static_cast<unsigned char>(text[begin + static_cast<std::size_t>(i)]);
+    for (std::size_t i = 0; i <= static_cast<std::size_t>(settings.length); ++i) {
+      *to++ = static_cast<unsigned char>(text[begin + i]);
+    }
   }
   return windows;
 }

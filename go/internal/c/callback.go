@@ -80,7 +80,7 @@ var PanicError func(value any, stack []byte) error
 func tgCallback(handle C.uintptr_t, call *C.tg_call) (failed *C.tdm_error) {
 	defer func() {
 		if problem := recover(); problem != nil {
-			failed = thrown(errorOfPanic(problem))
+			failed = thrown(ErrorOfPanic(problem))
 		}
 	}()
 	value := cgo.Handle(handle).Value()
@@ -164,8 +164,8 @@ func flags(list *C.uint8_t, count C.size_t) []bool {
 	return all
 }
 
-// errorOfPanic is what was panicked with, when that is an error that the program made.
-func errorOfPanic(problem any) error {
+// ErrorOfPanic is what was panicked with, when that is an error that the program made.
+func ErrorOfPanic(problem any) error {
 	err, ok := problem.(error)
 	if _, own := problem.(runtime.Error); ok && !own {
 		return err

@@ -94,9 +94,6 @@ func tgRPCFunction(handle C.uintptr_t, scope C.uint64_t, arguments *C.tdm_value,
 	return failed
 }
 
-// ErrorOfPanic is what was panicked with, when that is an error that the program made.
-func ErrorOfPanic(problem any) error { return errorOfPanic(problem) }
-
 func RegisterRPC(name string, body RPCFunction) *Failure {
 	if err := Load(); err != nil {
 		return err

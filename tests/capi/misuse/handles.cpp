@@ -241,7 +241,12 @@ void* Handles::make(const std::string& type) {
   if (type == "rpc_future") {
     calls::join_alone();
     const tdm_value one = calls::of(as<tdm_tensor>(get("tensor")));
-    return made<tdm_rpc_future>([&](auto* out) { return tdm_rpc_async("self", "aten::neg", &one, 1, nullptr, out); });
+    void* const future =
+        made<tdm_rpc_future>([&](auto* out) { return tdm_rpc_async("self", "aten::neg", &one, 1, nullptr, out); });
+    tdm_value result{};  // so that nothing of it comes later
+    EXPECT_OK(tdm_rpc_future_wait(as<tdm_rpc_future>(future), 0, &result));
+    tdm_value_clear(&result);
+    return future;
   }
   if (type == "distributed_optimizer") {
     tdm_rref* const parameters[] = {as<tdm_rref>(get("rref"))};

@@ -25,7 +25,9 @@ inline constexpr std::int64_t kThreadsContext = -1;
 
 inline tdm_rpc_call_options read_call_options(const tdm_rpc_call_options* options) {
   const auto given = read_options<tdm_rpc_call_options>(options, TDM_RPC_CALL_OPTIONS_INIT, "tdm_rpc_call_options");
-  if (given.timeout_ms < 0) invalid("options->timeout_ms is " + std::to_string(given.timeout_ms) + "; it must be 0 or more");
+  if (given.timeout_ms < 0) {
+    invalid("options->timeout_ms is " + std::to_string(given.timeout_ms) + "; it must be 0 or more");
+  }
   if (given.context < kThreadsContext) {
     invalid("options->context is " + std::to_string(given.context) + ", which is no context of distributed autograd");
   }

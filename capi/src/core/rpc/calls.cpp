@@ -25,8 +25,8 @@ tdm_error* tdm_rpc_sync(const char* to, const char* function, const tdm_value* a
     auto values = to_call_values(arguments, argument_count);
     const auto given = read_call_options(options);
     not_null(out, "out");
-    *out = from_script(
-        in_context(given, [&] { return tr::rpc_async(to, function, std::move(values), to_call_options(given)); }).wait());
+    const auto call = [&] { return tr::rpc_async(to, function, std::move(values), to_call_options(given)); };
+    *out = from_script(in_context(given, call).wait());
   });
 }
 
@@ -141,7 +141,9 @@ tdm_error* tdm_rref_to_here(const tdm_rref* rref, const tdm_rpc_call_options* op
   return guard("tdm_rref_to_here", [&] {
     not_null(rref, "rref");
     const auto given = read_call_options(options);
-    if (given.retries != 0) invalid("options->retries is " + std::to_string(given.retries) + "; tdm_rref_to_here() takes none");
+    if (given.retries != 0) {
+      invalid("options->retries is " + std::to_string(given.retries) + "; tdm_rref_to_here() takes none");
+    }
     not_null(out, "out");
     *out = from_script(in_context(given, [&] { return rref->rref.to_here(to_wait(given.timeout_ms)); }));
   });

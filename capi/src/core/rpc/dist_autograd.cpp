@@ -36,7 +36,8 @@ int64_t tdm_dist_autograd_current_context(void) {
   return tr::current_context();
 }
 
-tdm_error* tdm_dist_autograd_backward(int64_t context, tdm_tensor* const* roots, std::size_t count, int32_t retain_graph) {
+tdm_error* tdm_dist_autograd_backward(int64_t context, tdm_tensor* const* roots, std::size_t count,
+                                      int32_t retain_graph) {
   return guard("tdm_dist_autograd_backward",
                [&] { tr::dist_backward(context, unwrap_list(roots, count, "roots"), retain_graph != 0); });
 }

@@ -16,7 +16,8 @@ struct tdm_rpc_result : tandem::capi::Handle<tandem::Kind::kRpcResult> {
 namespace tandem::capi {
 namespace {
 
-using Function = tdm_error* (*)(void* user_data, tdm_value* arguments, std::size_t argument_count, tdm_rpc_result* result);
+using Function = tdm_error* (*)(void* user_data, tdm_value* arguments, std::size_t argument_count,
+                                tdm_rpc_result* result);
 
 constexpr const char* kFunction = "a function that workers call";
 
