@@ -1806,6 +1806,17 @@ TDM_API tdm_error* tdm_zero_redundancy_optimizer_create(tdm_process_group* group
  * Errors: TDM_ERROR_INVALID_ARGUMENT for an optimizer of another kind. */
 TDM_API TDM_BLOCKS tdm_error* tdm_zero_redundancy_optimizer_consolidate(tdm_optimizer* optimizer, int32_t to);
 
+/* Hogwild!: puts these tensors, in place, into memory that all processes of `tandem run --shared-parameters` have (without a
+ * launcher: all threads of this one). Each steps an optimizer of its own on them, without locks; moments and momentum are its
+ * process's. Local rank 0's values are what all begin with, and *made, which may be NULL, is then 1 there; who comes later gets what they
+ * are by then. `model` tells several of one program apart (NULL: ""). Waits up to timeout_ms for local rank 0. All or nothing.
+ * Errors: TDM_ERROR_INVALID_ARGUMENT names the first tensor that another process has otherwise, one that cannot be shared, or
+ * says that there is no such memory; TDM_ERROR_UNSUPPORTED for tensors that are not dense or not on the CPU;
+ * TDM_ERROR_TIMEOUT; TDM_ERROR_OUT_OF_MEMORY. Source: torch.nn.Module.share_memory. */
+TDM_API TDM_BLOCKS tdm_error* tdm_share_parameters(const char* const* names, tdm_tensor* const* tensors, size_t count,
+                                                   TDM_NULLABLE const char* model, int64_t timeout_ms,
+                                                   TDM_NULLABLE int32_t* made);
+
 /* --------------------------------------------------------------------------------------------------- device meshes */
 
 /* A grid of the ranks of `world`, in row-major order, with a name for each of `dimension_count` dimensions and a group of
@@ -1917,8 +1928,10 @@ typedef struct tdm_pipeline_split_options {
   int32_t stages_per_rank;
   int32_t repeats; /* measurements, of which the median counts; one more goes before them */
   TDM_NULLABLE tdm_process_group* everyone; /* all ranks of all replicas of the pipeline, cut alike; NULL: there are none */
+  TDM_NULLABLE const char* fault; /* why this rank cannot give its layers; NULL: it can. All ranks fail with it */
+  int32_t fault_code;             /* a tdm_error_code; 0: TDM_ERROR_INVALID_ARGUMENT */
 } tdm_pipeline_split_options;
-#define TDM_PIPELINE_SPLIT_OPTIONS_INIT { sizeof(tdm_pipeline_split_options), 1, 5, NULL }
+#define TDM_PIPELINE_SPLIT_OPTIONS_INIT { sizeof(tdm_pipeline_split_options), 1, 5, NULL, NULL, 0 }
 TDM_API void tdm_pipeline_split_options_init(tdm_pipeline_split_options* made, size_t struct_size);
 /* Where to cut a model of `layer_count` layers in a row into stages that take about the same time, stages_per_rank for
  * each rank of `group`: stage i begins with layer first_layers[i]. All ranks call it; rank 0 of all alone needs inputs and
