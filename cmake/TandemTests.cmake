@@ -36,3 +36,10 @@ function(tandem_cpp_test name)
   add_test(NAME ${name} COMMAND ${command})
   set_tests_properties(${name} PROPERTIES TIMEOUT ${arg_TIMEOUT} LABELS "${arg_LABELS}")
 endfunction()
+
+# Called at the end of a folder whose tests are of processes that lose, wait for and outlive each other: each has both cores
+# (script/test -j2), since a machine that is busy otherwise makes a late process of a quick one.
+function(tandem_tests_run_alone)
+  get_property(tests DIRECTORY PROPERTY TESTS)
+  set_tests_properties(${tests} PROPERTIES PROCESSORS 2)
+endfunction()

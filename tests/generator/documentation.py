@@ -7,6 +7,8 @@ import sys
 ALWAYS = {"options", "user_data", "destroy"}  # may be NULL anywhere, as the header's head says
 SAFE = re.compile(r"\bThread-safe\b|\bFrom any thread\b|\bfrom any thread\b(?! at)|\bAny thread may (?:use|write)\b")
 NULL = re.compile(r"`(\w+)`,? (?:which )?may be NULL|\*(\w+),? (?:which )?\(?may be NULL|\b(\w+) NULL:")
+# Handles that no caller has for good: an operator for ever, a result as long as the function that gives it.
+BORROWED = ("tdm_op", "tdm_rpc_result")
 
 
 def problems(abi):
@@ -40,7 +42,7 @@ def problems(abi):
             if handle and SAFE.search(text) and not f["thread_safe"]:
                 yield f"{name} says that any thread may call it, and is not TDM_THREAD_SAFE"
     for h in abi["handles"]:
-        if not h["freed_by"] and h["name"] != "tdm_op":
+        if not h["freed_by"] and h["name"] not in BORROWED:
             yield f"{h['name']}: no function frees it"
 
 

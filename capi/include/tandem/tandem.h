@@ -2308,9 +2308,9 @@ typedef struct tdm_distributed_optimizer_options {
 TDM_API void tdm_distributed_optimizer_options_init(tdm_distributed_optimizer_options* made, size_t struct_size);
 
 /* An optimizer, as tdm_optimizer_create() takes type and options, on each worker that has some of the parameters: references
- * to tensors without history that require gradients. Errors: TDM_ERROR_INVALID_ARGUMENT for no parameters; those of
- * tdm_optimizer_create(), naming the worker; those of calls. Free with tdm_distributed_optimizer_free(). Source:
- * torch.distributed.optim.DistributedOptimizer. */
+ * to tensors without history that require gradients. `distributed` may be NULL. Errors: TDM_ERROR_INVALID_ARGUMENT for no
+ * parameters; those of tdm_optimizer_create(), naming the worker; those of calls. Free with
+ * tdm_distributed_optimizer_free(). Source: torch.distributed.optim.DistributedOptimizer. */
 TDM_API TDM_BLOCKS tdm_error* tdm_distributed_optimizer_create(
     const char* type, tdm_rref* const* parameters, size_t parameter_count, const tdm_option* options, size_t option_count,
     TDM_NULLABLE const tdm_distributed_optimizer_options* distributed, tdm_distributed_optimizer** out);

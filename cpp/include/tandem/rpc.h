@@ -138,7 +138,7 @@ class TANDEM_API Future {
 //   schema, keyword-only ones too; without an overload the first that they fit. Several results are a tuple.
 // - what the worker has registered.
 // Values are tensors, numbers, strings (of any bytes), lists, tuples, dicts, none, and references (RRef::value()), at any
-// depth up to 100. Tensors are strided, sparse COO or CSR, and come as copies on the CPU, or where Options::device_maps has
+// depth up to 100. Tensors are strided or sparse COO, and come as copies on the CPU, or where Options::device_maps has
 // their device; with gradients only inside of a distributed autograd context.
 // Errors: kInvalidArgument for values that cannot be sent, kNotFound (no such worker or function), kTimeout, kPeerLost (the worker is gone), kAborted (shut down), and
 // what the function failed with there, all naming the worker.

@@ -72,9 +72,9 @@ std::string why_not_sendable(const at::Tensor& tensor) {
   if (!tensor.defined()) return "has an undefined tensor: leave it out, or give none";
   const at::Layout layout = tensor.layout();
   if (tensor.is_nested()) return "has a nested tensor, which cannot be sent: pad it (Tensor::to_padded_tensor), or send its parts";
-  if (layout != at::kStrided && layout != at::kSparse && layout != at::kSparseCsr) {
+  if (layout != at::kStrided && layout != at::kSparse) {
     return "has a tensor of layout " + text_of(layout) +
-           ", which cannot be sent: make it strided (Tensor::to_dense), sparse COO or CSR first";
+           ", which cannot be sent: make it strided (Tensor::to_dense) or sparse COO (Tensor::to_sparse) first";
   }
   if (layout != at::kStrided && !tensor.is_cpu()) {
     return "has a tensor of layout " + text_of(layout) + " on " + tensor.device().str() +

@@ -14,7 +14,7 @@ using TakesDevice = std::function<bool(at::Device)>;
 
 // LibTorch ends the process where it cannot write a tensor, and keeps references of a message that it does not send. So
 // this is asked before it gets a value. Looks at any depth. `what`: "argument 2", "the result". Throws kInvalidArgument for
-// tensors of other layouts than strided, sparse COO and CSR, or on a device that is not taken, and for values that are
+// tensors of other layouts than strided and sparse COO, or on a device that is not taken, and for values that are
 // none of those that tandem/rpc.h names.
 void check_sendable(const at::IValue& value, const std::string& what, const TakesDevice& takes = {});
 

@@ -111,7 +111,8 @@ TEST_F(Rpc, ValuesOfAnyStructureGoAndCome) {
   const Tensor x = tensor({1, 2}, {2});
   tdm_value bytes = of("a");
   bytes.as.string = {"a\0b", 3};
-  const std::vector<tdm_value> inner = {of("pair"), list_of(TDM_VALUE_TUPLE, {of(1), of(true)})};
+  const std::vector<tdm_value> pair = {of(1), of(true)};
+  const std::vector<tdm_value> inner = {of("pair"), list_of(TDM_VALUE_TUPLE, pair)};
   const std::vector<tdm_value> elements = {of(x), of(2.5), bytes, tagged(TDM_VALUE_NONE), list_of(TDM_VALUE_DICT, inner)};
   Value back;
   ASSERT_OK(call("echo", {list_of(TDM_VALUE_LIST, elements)}, back.out()));

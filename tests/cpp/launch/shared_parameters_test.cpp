@@ -68,7 +68,7 @@ TEST(SharedParameters, AWorkerThatIsKilledIsStartedAgainAlone) {
   const auto first = lines_of(result.out, "[0] ");
   ASSERT_EQ(first.size(), 1u) << "it was started once";
   EXPECT_THAT(lines_of(result.out, "[1] "), ElementsAre(first[0], first[0])) << "the same memory";
-  EXPECT_THAT(result.err, HasSubstr("was killed by SIGKILL; another one takes its place"));
+  EXPECT_THAT(result.err, HasSubstr("was killed by SIGKILL (signal 9); another one takes its place"));
 }
 
 TEST(SharedParameters, TheOthersGoOnWithoutAWorkerAndItsEndIsTold) {

@@ -102,7 +102,7 @@ std::shared_ptr<ProcessGroup> trainers_group(int trainers) {
   return ProcessGroup::create(options, file_store(path, trainers));
 }
 
-const Role kTrains("trains", [] {
+const Role kTrains("trains by servers", [] {
   const int trainers = static_cast<int>(number("TEST_TRAINERS", 1)), own_rank = rank() - servers();
   join();
   const bool goes_on = number("TEST_GO_ON", 0) == 1;
@@ -172,7 +172,7 @@ TEST(Synchronous, TwentyStepsOfSeveralTrainersAreThoseOfOneProcess) {
                                          {"TEST_FOLDER", folder.path},
                                          {"TEST_RUN", std::to_string(run.trainers) + (run.goes_on ? "+" : "")},
                                          {"TEST_GO_ON", run.goes_on ? "1" : "0"}});
-    const auto workers = start_trainers(job, run.servers, std::vector<std::string>(static_cast<std::size_t>(run.trainers), "trains"));
+    const auto workers = start_trainers(job, run.servers, std::vector<std::string>(static_cast<std::size_t>(run.trainers), "trains by servers"));
     for (std::size_t i = 0; i < workers.size(); ++i) {
       if (i >= static_cast<std::size_t>(run.servers)) {
         EXPECT_EQ(workers[i]->line(), "equal") << run.trainers;

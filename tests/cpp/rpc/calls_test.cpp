@@ -303,6 +303,7 @@ TEST(Calls, ThatWaitForMoreThanThereMayBeThreadsTimeOut) {
 // By name, what LibTorch cannot write.
 at::IValue unsendable(const std::string& kind) {
   const at::Tensor dense = torch::eye(4);
+  if (kind == "SparseCsr") return dense.to_sparse_csr();
   if (kind == "SparseCsc") return dense.to_sparse_csc();
   if (kind == "SparseBsr") return dense.to_sparse_bsr({2, 2});
   if (kind == "SparseBsc") return dense.to_sparse_bsc({2, 2});
@@ -318,7 +319,7 @@ at::IValue unsendable(const std::string& kind) {
   }
   return ring;
 }
-const std::vector<std::string> kUnsendable = {"SparseCsc", "SparseBsr", "SparseBsc", "Mkldnn", "nested", "undefined", "meta", "itself"};
+const std::vector<std::string> kUnsendable = {"SparseCsr", "SparseCsc", "SparseBsr", "SparseBsc", "Mkldnn", "nested", "undefined", "meta", "itself"};
 
 // In a dict in a list, beside a reference, which must not be counted.
 at::IValue wrapped(const at::IValue& value) {
@@ -356,10 +357,8 @@ const Role kUnsendableCalls("sends the unsendable", [] {
       say_error([&] { there.to_here(); });
       if (kind == "SparseCsc") say(rpc::rpc_sync("worker1", "is tensor", {there.value()}).toBool() ? "tensor" : "none");
     }
-    for (const at::Tensor& sparse : {torch::eye(4).to_sparse(), torch::eye(4).to_sparse_csr()}) {
-      const at::Tensor back = rpc::rpc_sync("worker1", "echo", {sparse}).toTensor();
-      say(back.layout() == sparse.layout() && back.to_dense().equal(torch::eye(4)) ? "same" : "differs");
-    }
+    const at::Tensor back = rpc::rpc_sync("worker1", "echo", {torch::eye(4).to_sparse()}).toTensor();
+    say(back.layout() == at::kSparse && back.to_dense().equal(torch::eye(4)) ? "same" : "differs");
     std::int64_t owners = -1;
     for (int i = 0; i < 500 && owners != 0; ++i) {
       owners = rpc::rpc_sync("worker1", "owners").toInt() + rpc::rref_counts().owners;
@@ -387,7 +386,6 @@ TEST(Calls, WithTensorsThatCannotBeSentAreErrors) {
       EXPECT_EQ(caller.line(), "tensor");
     }
   }
-  EXPECT_EQ(caller.line(), "same");
   EXPECT_EQ(caller.line(), "same");
   EXPECT_EQ(caller.line(), "0");
   EXPECT_EQ(caller.line(), "no error");

@@ -121,7 +121,7 @@ struct Problem {
   }
 };
 
-const Role kTrains("trains", [] {
+const Role kTrains("trains with others", [] {
   const Problem problem;
   at::Tensor weight = torch::zeros({Problem::kColumns}, torch::requires_grad());
   at::Tensor ready = torch::zeros({1}, torch::kLong);
@@ -142,7 +142,7 @@ const Role kTrains("trains", [] {
 
 TEST(SharedParameters, TrainAsWellAsSynchronousTraining) {
   const Launch launch;
-  const auto first = launch.start("trains", 0), second = launch.start("trains", 1);
+  const auto first = launch.start("trains with others", 0), second = launch.start("trains with others", 1);
   const Problem problem;
   at::Tensor weight = torch::zeros({Problem::kColumns}, torch::requires_grad());
   const float start = problem.loss(weight).item<float>();

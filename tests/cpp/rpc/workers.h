@@ -7,6 +7,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstdio>
 #include <cstdlib>
 #include <functional>
 #include <map>
@@ -29,7 +30,11 @@ inline std::map<std::string, std::function<void()>>& roles() {
 }
 
 struct Role {
-  Role(const std::string& name, std::function<void()> body) { roles().emplace(name, std::move(body)); }
+  Role(const std::string& name, std::function<void()> body) {
+    if (roles().emplace(name, std::move(body)).second) return;
+    std::fprintf(stderr, "two roles of this program are named '%s'\n", name.c_str());
+    std::abort();
+  }
 };
 
 // --- in a worker
