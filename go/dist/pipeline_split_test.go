@@ -92,17 +92,18 @@ func pipelineSplitChild(ctx context.Context) error {
 		return fmt.Errorf("the split gave %w", err)
 	}
 	// What rank 1 alone cannot give, rank 0 hears of, too.
+	row := gotorch.Linspace(-1, 1, 12).Reshape(4, 3)
 	twice := []dist.PipelineStage{{Module: nn.NewLinear(3, 3), Prefix: "a."}, {Module: nn.NewLinear(3, 3), Prefix: "b."}}
 	if group.Rank() == 1 {
 		twice[1].Prefix = "a."
 	}
-	_, err = dist.SplitByTime(ctx, group, twice, []*gotorch.Tensor{x})
+	_, err = dist.SplitByTime(ctx, group, twice, []*gotorch.Tensor{row})
 	if !errors.As(err, &ours) || !strings.Contains(err.Error(), `two layers have a tensor "a.weight" of their own`) {
 		return fmt.Errorf("the split gave %w", err)
 	}
 	// A module of one tensor would leave the other one out.
 	both := []dist.PipelineStage{{Module: nn.NewLinear(3, 3), Prefix: "a."}, {Module: nn.NewLinear(3, 3), Prefix: "b."}}
-	_, err = dist.SplitByTime(ctx, group, both, []*gotorch.Tensor{x, x})
+	_, err = dist.SplitByTime(ctx, group, both, []*gotorch.Tensor{row, row})
 	if !errors.As(err, &ours) || !strings.Contains(err.Error(), "takes one tensor here, not 2") {
 		return fmt.Errorf("the split gave %w", err)
 	}

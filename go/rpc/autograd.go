@@ -14,11 +14,19 @@ import (
 // AutogradContext is one pass forward and back over several workers:
 //
 //	pass, err := rpc.NewAutogradContext()
+//	if err != nil {
+//		return err
+//	}
 //	defer pass.Close()
 //	hidden, err := rpc.Call(pass.In(ctx), "worker1", "encode", x)
+//	if err != nil {
+//		return err
+//	}
 //	loss := F.MSELoss(decode(hidden.(*gotorch.Tensor)), y)
-//	err = pass.Backward(ctx, loss)
-//	err = optimizer.Step(ctx, pass)
+//	if err := pass.Backward(ctx, loss); err != nil {
+//		return err
+//	}
+//	return optimizer.Step(ctx, pass)
 //
 // Gradients are kept with it, on each worker for the parameters there, instead of in Tensor.Grad, so that several passes may
 // go on at a time. Source: torch.distributed.autograd.

@@ -2,15 +2,25 @@
 // methods of TorchScript's modules, and functions that programs register. Values may stay where they were made, behind
 // references; autograd goes through calls, and optimizers step parameters where they are.
 //
-//	rpc.Register("twice", func(arguments []any) (any, error) {
-//		return arguments[0].(*gotorch.Tensor).MulScalar(2), nil
-//	})
-//	err := rpc.Init(ctx) // under `tandem run`
+//	if err := rpc.Register("twice", twice); err != nil { // func twice(arguments []any) (any, error)
+//		return err
+//	}
+//	if err := rpc.Init(ctx); err != nil { // under `tandem run`
+//		return err
+//	}
 //	sum, err := rpc.Call(ctx, "worker1", "aten::add", a, b)
-//	later, err := rpc.CallAsync(ctx, "worker1", "twice", a)
-//	there, err := rpc.Remote(ctx, "worker1", "aten::mul", a, b)
-//	product, err := there.ToHere(ctx)
-//	err = rpc.Shutdown(ctx, true)
+//	if err != nil {
+//		return err
+//	}
+//	there, err := rpc.Remote(ctx, "worker1", "twice", sum) // a reference to what it gives
+//	if err != nil {
+//		return err
+//	}
+//	doubled, err := there.ToHere(ctx)
+//	if err != nil {
+//		return err
+//	}
+//	return rpc.Shutdown(ctx, true)
 //
 // Values are nil, bool, int, float64, complex128, string, []byte, *gotorch.Tensor, *[RRef], slices for lists,
 // gotorch.Tuple or an array for a tuple, and maps, at any depth. Bytes come as a string of these bytes, lists of ints,

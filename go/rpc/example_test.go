@@ -8,9 +8,11 @@ import (
 )
 
 func run(ctx context.Context, a, b *gotorch.Tensor, use func(sum, doubled, product any)) error {
-	rpc.Register("twice", func(arguments []any) (any, error) {
+	if err := rpc.Register("twice", func(arguments []any) (any, error) {
 		return arguments[0].(*gotorch.Tensor).MulScalar(2), nil
-	})
+	}); err != nil {
+		return err
+	}
 	if err := rpc.Init(ctx); err != nil { // under `tandem run`
 		return err
 	}

@@ -77,10 +77,8 @@ public final class AutogradContext implements AutoCloseable {
     NativeTensor[] found = TandemNative.distAutogradGradients(checked(), Natives.of(Arrays.asList(of)));
     Tensor[] gradients = new Tensor[found.length];
     for (int i = 0; i < found.length; i++) {
-      if (found[i].defined()) {
+      if (!found[i].isClosed()) { // there is one
         gradients[i] = Natives.tensor(found[i]);
-      } else {
-        found[i].close();
       }
     }
     return gradients;

@@ -156,7 +156,7 @@ class MessagesTest {
   }
 
   private static Class<?> type(String name) throws ClassNotFoundException {
-    for (String place : List.of("", "data.", "dist.", "elastic.", "nn.", "optim.")) {
+    for (String place : List.of("", "data.", "dist.", "elastic.", "nn.", "optim.", "rpc.")) {
       try {
         return Class.forName("org.tandem." + place + name.replace('.', '$'));
       } catch (ClassNotFoundException elsewhere) {
