@@ -32,12 +32,12 @@ with tempfile.TemporaryDirectory() as temporary:
     run([options.draw, folder / "digits", "--train", "3000", "--test", "500"])
     program = [options.program, "--data", folder / "digits", "--output", folder, "--batch-size", "32", "--epochs"]
     shared = [options.tandem, "run", "-n", "2", "--shared-parameters"]
-    alone = last(run([*program, "2"]), 1, 2)
-    both = last(run([*shared, "--", *program, "2"]), 2, 2)
+    alone = last(run([*program, "3"]), 1, 3)
+    both = last(run([*shared, "--", *program, "3"]), 2, 3)
     if alone < 80 or both < alone - 5:
         sys.exit(f"two processes come to {both} %, one to {alone} %")
     text = killed_once([*shared, "--max-restarts", "1", "--", *program, "3"], "process 1, epoch 1/3")
-    only("rank 1 .*was killed by SIGKILL; another one takes its place", text)
+    only(r"rank 1 .*was killed by SIGKILL \(signal 9\); another one takes its place", text)
     if len(only("process 0, epoch 1/3", text)) != 1 or last(text, 2, 3) < alone - 5:
         sys.exit("process 0 was disturbed by the end of process 1")
     if "tandem run --shared-parameters" not in run([options.tandem, "run", "-n", "2", "--", *program, "1"], code=1):
