@@ -71,7 +71,10 @@ class Srun(unittest.TestCase):
         self.assertIn("none", plugins)
         for plugin in sorted(plugins):
             with self.subTest(mpi=plugin):
-                done = CLUSTER.run(["srun", "--nodes=1", "--ntasks=2", f"--mpi={plugin}", RANK, "sum"])
+                done = CLUSTER.run(["srun", "--nodes=1", "--ntasks=2", f"--mpi={plugin}", RANK, "sum"], check=False)
+                if "can not load PMIx library" in done.stderr:
+                    self.skipTest(f"Slurm lists {plugin} but cannot load it: script/bootstrap --schedulers installs libpmix-dev")
+                self.assertEqual(done.returncode, 0, f"{done.stdout}\n{done.stderr}\n{CLUSTER.logs()}")
                 self.assertEqual(ranks(done.stdout), expected([(0, 2, 0), (1, 2, 0)], "Slurm"))
 
     def test_steps_of_a_job_do_not_meet(self):
@@ -148,10 +151,10 @@ class TandemRun(unittest.TestCase):
     def test_from_salloc(self):
         done = CLUSTER.run(["salloc", "--quiet", *UNEVEN_OPTIONS, TANDEM, "run", RANK, "sum"])
         self.assertEqual(ranks(done.stdout), expected(UNEVEN, "the environment"))
-        # One node, which is another machine than that of salloc.
-        done = CLUSTER.run(["salloc", "--quiet", "--nodes=1", "--ntasks=2", TANDEM, "run", "sh", "-c",
+        # One node, which is another machine than that of salloc: a chosen one, as the first may still be cleaning up.
+        done = CLUSTER.run(["salloc", "--quiet", "--nodelist=127.0.0.2", "--nodes=1", "--ntasks=2", TANDEM, "run", "sh", "-c",
                             "echo $RANK on $SLURMD_NODENAME"])
-        self.assertEqual(sorted(done.stdout.splitlines()), [f"[{rank}] {rank} on 127.0.0.1" for rank in range(2)])
+        self.assertEqual(sorted(done.stdout.splitlines()), [f"[{rank}] {rank} on 127.0.0.2" for rank in range(2)])
 
     @two_nodes
     def test_in_a_step_is_one_node_of_the_launch(self):
