@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"runtime"
 	"slices"
+	"strings"
 
 	"tandem.example/gotorch/internal/bridge"
 	"tandem.example/gotorch/internal/c"
@@ -158,7 +159,17 @@ func putCall(f *c.Frame, value any, op, place string, rref func(value any) bool)
 		case []byte:
 			f.String(string(v))
 			return true
-		case []int, []float64, []bool, []string:
+		case []string:
+			if !slices.ContainsFunc(v, func(s string) bool { return strings.IndexByte(s, 0) >= 0 }) {
+				return addArgument(f, v, op)
+			}
+			f.List(func() { // lists of C's strings end them at a zero
+				for _, s := range v {
+					f.String(s)
+				}
+			})
+			return true
+		case []int, []float64, []bool:
 			return addArgument(f, v, op)
 		}
 		return rref(value)

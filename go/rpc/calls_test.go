@@ -119,7 +119,16 @@ func values(ctx context.Context) error {
 		return err
 	}
 	want := `map[bytes:a` + "\x00\xff" + ` ints:[1 2] list:[1 two true] nested:map[3:three] none:<nil> number:2.5 tuple:[1 2]]`
-	return check(fmt.Sprint(back) == want, "the values came back as %v", back)
+	if err := check(fmt.Sprint(back) == want, "the values came back as %v", back); err != nil {
+		return err
+	}
+	for _, texts := range [][]string{{"a", ""}, {"a\x00b", "c"}} {
+		back, err := rpc.Call(ctx, "worker1", "echo", texts)
+		if err != nil || fmt.Sprint(back) != fmt.Sprint(texts) {
+			return fmt.Errorf("%q came back as %q: %w", texts, back, err)
+		}
+	}
+	return nil
 }
 
 func failures(ctx context.Context) error {
@@ -194,6 +203,19 @@ func references(ctx context.Context) error {
 		return err
 	}
 	defer there.Close()
+	slow, err := rpc.Remote(ctx, "worker1", "sleep", 2000)
+	if err != nil {
+		return err
+	}
+	short, cancel := context.WithTimeout(ctx, 20*time.Millisecond)
+	defer cancel()
+	begun := time.Now()
+	if _, err := slow.ToHere(short); !errors.Is(err, context.DeadlineExceeded) {
+		return fmt.Errorf("a context that ended: %w", err)
+	}
+	if slow.Close(); time.Since(begun) > 1500*time.Millisecond {
+		return errors.New("Close waited for a ToHere whose context had ended")
+	}
 	owner, err := there.Owner()
 	if err != nil || owner.Name != "worker1" || there.IsOwner() {
 		return fmt.Errorf("the owner is %v: %w", owner, err)

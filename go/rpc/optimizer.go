@@ -23,8 +23,10 @@ type OptimizerOptions struct {
 // have the same parameters. It may be used by several goroutines, and must be closed. Source:
 // torch.distributed.optim.DistributedOptimizer.
 type DistributedOptimizer struct {
-	mutex  sync.RWMutex // held for reading while the handle is in use
+	mutex  sync.Mutex
 	handle c.DistributedOptimizer
+	users  int // of the handle, which goes with the last one after Close
+	closed bool
 	watch  *leak.Watch
 }
 
@@ -90,13 +92,30 @@ func NewDistributedOptimizer(ctx context.Context, kind string, parameters []*RRe
 
 func (d *DistributedOptimizer) use(ctx context.Context, op string, call func(c.DistributedOptimizer) *c.Failure) error {
 	return blocking(ctx, op, "", "the context ended; workers go on", func() *c.Failure {
-		d.mutex.RLock()
-		defer d.mutex.RUnlock()
-		if d.handle == nil {
+		if !d.acquire() {
 			return &c.Failure{Code: c.CodeClosed, Op: op, Message: "the optimizer was closed before this use"}
 		}
+		defer d.release()
 		return call(d.handle)
 	})
+}
+
+func (d *DistributedOptimizer) acquire() bool {
+	d.mutex.Lock()
+	defer d.mutex.Unlock()
+	if d.closed {
+		return false
+	}
+	d.users++
+	return true
+}
+
+func (d *DistributedOptimizer) release() {
+	d.mutex.Lock()
+	defer d.mutex.Unlock()
+	if d.users--; d.closed && d.users == 0 {
+		c.FreeDistributedOptimizer(d.handle)
+	}
 }
 
 // Step applies the gradients of a pass, on all owners at a time; parameters without one are left alone. Errors: those of
@@ -121,14 +140,16 @@ func (d *DistributedOptimizer) SetOption(ctx context.Context, name string, value
 	})
 }
 
-// Close has the owners drop their optimizers. A second Close does nothing.
+// Close has the owners drop their optimizers, once no Step waits any more. A second Close does nothing.
 func (d *DistributedOptimizer) Close() error {
 	if !d.watch.Done() {
 		return nil
 	}
 	d.mutex.Lock()
 	defer d.mutex.Unlock()
-	c.FreeDistributedOptimizer(d.handle)
-	d.handle = nil
+	d.closed = true
+	if d.users == 0 {
+		c.FreeDistributedOptimizer(d.handle)
+	}
 	return nil
 }

@@ -14,8 +14,10 @@ import (
 // a reference. As an argument, a result or a part of one it gives whoever gets it a reference too. Close gives it up, and
 // so does the collector once nothing leads to it. It may be used by several goroutines. Source: torch.distributed.rpc.RRef.
 type RRef struct {
-	mutex   sync.RWMutex // held for reading while the handle is in use
+	mutex   sync.Mutex
 	handle  c.RRef
+	users   int // of the handle, which goes with the last one after Close
+	closed  bool
 	cleanup runtime.Cleanup
 }
 
@@ -43,11 +45,30 @@ func NewRRef(value any) (*RRef, error) {
 	return newRRef(handle), nil
 }
 
+// acquire gives the handle, until release; false after Close.
+func (r *RRef) acquire() (c.RRef, bool) {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	if r.closed {
+		return nil, false
+	}
+	r.users++
+	return r.handle, true
+}
+
+func (r *RRef) release() {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	if r.users--; r.closed && r.users == 0 {
+		c.FreeRRef(r.handle)
+	}
+}
+
 // native is the handle for a call named op; it panics with *gotorch.Error where it was closed.
 func (r *RRef) native(op string) c.RRef {
-	r.mutex.RLock()
-	defer r.mutex.RUnlock()
-	if r.handle == nil {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	if r.closed {
 		panic(&gotorch.Error{Code: gotorch.ErrClosed, Op: op, Message: "the reference (RRef) was closed before this use"})
 	}
 	return r.handle
@@ -55,12 +76,12 @@ func (r *RRef) native(op string) c.RRef {
 
 // Owner is the worker that has the value.
 func (r *RRef) Owner() (Worker, error) {
-	r.mutex.RLock()
-	defer r.mutex.RUnlock()
-	if r.handle == nil {
+	handle, ok := r.acquire()
+	if !ok {
 		return Worker{}, closed("rref_owner", "reference (RRef)")
 	}
-	id, failure := c.RRefOwner(r.handle)
+	defer r.release()
+	id, failure := c.RRefOwner(handle)
 	if failure != nil {
 		return Worker{}, errorOf(context.Background(), "", "", failure)
 	}
@@ -69,23 +90,31 @@ func (r *RRef) Owner() (Worker, error) {
 
 // IsOwner tells whether this worker has the value; false after Close.
 func (r *RRef) IsOwner() bool {
-	r.mutex.RLock()
-	defer r.mutex.RUnlock()
-	return r.handle != nil && c.RRefIsOwner(r.handle)
+	handle, ok := r.acquire()
+	if !ok {
+		return false
+	}
+	defer r.release()
+	return c.RRefIsOwner(handle)
 }
 
 // ConfirmedByOwner tells whether the owner knows of this reference; false after Close.
 func (r *RRef) ConfirmedByOwner() bool {
-	r.mutex.RLock()
-	defer r.mutex.RUnlock()
-	return r.handle != nil && c.RRefIsConfirmed(r.handle)
+	handle, ok := r.acquire()
+	if !ok {
+		return false
+	}
+	defer r.release()
+	return c.RRefIsConfirmed(handle)
 }
 
 // ToHere gives a copy of the value, on its owner the value itself. When ctx ends it returns. Errors: those of [Call].
 func (r *RRef) ToHere(ctx context.Context) (any, error) {
-	return r.fetch(ctx, "rref_to_here", func(handle c.RRef) (c.Value, *c.Failure) {
-		return c.RRefToHere(handle, CallOptions{}.raw(ctx))
-	})
+	options := CallOptions{}.raw(ctx)
+	if options.Context < 0 {
+		options.Context = c.CurrentAutogradContext() // of this goroutine's thread; the wait may be on another
+	}
+	return r.fetch(ctx, "rref_to_here", func(handle c.RRef) (c.Value, *c.Failure) { return c.RRefToHere(handle, options) })
 }
 
 // LocalValue gives the value itself on its owner; waits where it is still computed. Errors: gotorch.ErrInvalidArgument on
@@ -101,12 +130,12 @@ func (r *RRef) fetch(ctx context.Context, op string, get func(c.RRef) (c.Value, 
 	}
 	var value any
 	err = blocking(ctx, op, owner.Name, "the context ended", func() *c.Failure {
-		r.mutex.RLock()
-		defer r.mutex.RUnlock()
-		if r.handle == nil {
+		handle, ok := r.acquire()
+		if !ok {
 			return &c.Failure{Code: c.CodeClosed, Op: op, Message: "the reference (RRef) was closed before this use"}
 		}
-		got, failure := get(r.handle)
+		defer r.release()
+		got, failure := get(handle)
 		if failure == nil {
 			value = bridge.FromScript(got)
 		}
@@ -119,14 +148,18 @@ func (r *RRef) fetch(ctx context.Context, op string, get func(c.RRef) (c.Value, 
 	return value, nil
 }
 
-// Close gives the reference up. A second Close does nothing.
+// Close gives the reference up, once no ToHere or LocalValue waits any more. A second Close does nothing. It comes after
+// the calls that have the reference as an argument have begun.
 func (r *RRef) Close() error {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
-	if r.handle != nil {
-		r.cleanup.Stop()
+	if r.closed {
+		return nil
+	}
+	r.closed = true
+	r.cleanup.Stop()
+	if r.users == 0 {
 		c.FreeRRef(r.handle)
-		r.handle = nil
 	}
 	return nil
 }

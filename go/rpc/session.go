@@ -99,14 +99,16 @@ func join(ctx context.Context, name string, options c.RPCOptions, store c.Store,
 		defer done()
 		failure := c.InitRPC(name, options, store)
 		came <- failure
-		if failure == nil && ctx.Err() != nil && current.Load() == nil {
-			c.ShutdownRPC(false, 0)
-		}
 	}()
 	select {
 	case failure := <-came:
 		return errorOf(ctx, "", "", failure)
 	case <-ctx.Done():
+		go func() {
+			if <-came == nil {
+				c.ShutdownRPC(false, 0)
+			}
+		}()
 		return ended(ctx, "rpc_init", "", "the context ended before all workers had joined")
 	}
 }

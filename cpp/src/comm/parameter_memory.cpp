@@ -134,7 +134,8 @@ bool ParameterMemory::find(const std::string& name, Part* found) const {
 }
 
 ParameterMemory::Part ParameterMemory::part(const Wanted& wanted) {
-  const auto until = Clock::now() + wanted.timeout;
+  constexpr std::chrono::milliseconds kLongest = std::chrono::hours(24 * 24);
+  const auto until = Clock::now() + std::min(wanted.timeout, kLongest);
   Part part;
   if (find(wanted.name, &part)) return part;
   while (!wanted.makes) {
@@ -159,10 +160,16 @@ ParameterMemory::Part ParameterMemory::part(const Wanted& wanted) {
   const std::uint64_t data = at + pages(sizeof header + header.name + header.description);
   const std::uint64_t next = data + pages(wanted.bytes);
   // Memory is taken now: a process that touches what the system has not is killed by SIGBUS.
-  errno = posix_fallocate(memory_.get(), static_cast<off_t>(at), static_cast<off_t>(next - at));
-  if (errno != 0) {
-    system_error(ErrorCode::kOutOfMemory,
-                 "cannot take " + std::to_string(next - at) + " bytes of memory for shared parameters");
+  // In pieces, as a signal undoes all of a call.
+  for (std::uint64_t from = at; from < next;) {
+    const std::uint64_t bytes = std::min(next - from, std::uint64_t{8} << 20);
+    errno = posix_fallocate(memory_.get(), static_cast<off_t>(from), static_cast<off_t>(bytes));
+    if (errno == EINTR) continue;
+    if (errno != 0) {
+      system_error(ErrorCode::kOutOfMemory,
+                   "cannot take " + std::to_string(next - at) + " bytes of memory for shared parameters");
+    }
+    from += bytes;
   }
   const std::string text = wanted.name + wanted.description;
   if (write_all_at(memory_.get(), &header, sizeof header, static_cast<off_t>(at)) != sizeof header ||

@@ -4,8 +4,11 @@
 #include <fcntl.h>
 
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <limits>
+#include <map>
+#include <mutex>
 #include <sstream>
 #include <unordered_map>
 #include <utility>
@@ -106,6 +109,33 @@ std::string describe_shared(const NamedTensors& tensors) {
   invalid("shared parameters differ between processes in size; start the same version of Tandem in each");
 }
 
+// The first tensor's memory of what this process has shared, by name.
+struct SharedHere {
+  std::mutex mutex;
+  std::map<std::string, const void*> first;
+};
+
+SharedHere& shared_here() {
+  static auto* instance = new SharedHere;
+  return *instance;
+}
+
+// Two models of one process would become one. In a process that no launcher started threads share one on purpose.
+void check_shared_once(const std::string& name, const NamedTensors& tensors) {
+  if (tensors.empty() || std::getenv(kSharedParametersVariable) == nullptr) return;
+  const std::lock_guard<std::mutex> lock(shared_here().mutex);
+  const auto found = shared_here().first.find(name);
+  if (found == shared_here().first.end() || found->second == tensors.front().second.data_ptr()) return;
+  invalid("this process has shared another model's parameters under the name '" + name +
+          "' already; give each model a name of its own (SharedParametersOptions::name)");
+}
+
+void note_shared(const std::string& name, const NamedTensors& tensors) {
+  if (tensors.empty()) return;
+  const std::lock_guard<std::mutex> lock(shared_here().mutex);
+  shared_here().first[name] = tensors.front().second.data_ptr();
+}
+
 }  // namespace
 
 bool share_parameters(const NamedTensors& given, const SharedParametersOptions& options) {
@@ -132,10 +162,12 @@ bool share_parameters(const NamedTensors& given, const SharedParametersOptions& 
   if (part.description != wanted.description || part.bytes != wanted.bytes) {
     say_difference(wanted.description, part.description);
   }
+  check_shared_once(options.name, tensors);
   for (std::size_t i = 0; i < tensors.size(); ++i) {
     at::Tensor tensor = tensors[i].second;
     tensor.set_data(in_memory(i, part.data.get(), part.data));
   }
+  note_shared(options.name, tensors);
   return part.made;
 }
 

@@ -17,7 +17,8 @@ constexpr const char* kLeave = "tandem.parameters.leave";  // whether in good or
 constexpr const char* kRead = "tandem.parameters.read";    // table, places: rows
 // Step, dense gradients, [(table, places, gradients)]: whether it may go on, how many joined or -1, who is missing, values.
 constexpr const char* kPush = "tandem.parameters.push";
-constexpr const char* kLook = "tandem.parameters.look";             // the same answer
+// The number of steps that the servers must have from it before it may go on: the same answer.
+constexpr const char* kLook = "tandem.parameters.look";
 constexpr const char* kSetOption = "tandem.parameters.set_option";  // table or "", name, value
 // Table and places, or "" and names of dense parameters: named tensors.
 constexpr const char* kReadState = "tandem.parameters.read_state";

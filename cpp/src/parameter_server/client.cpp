@@ -178,7 +178,7 @@ void Client::join_server(std::size_t server, bool& is_first) {
                                            "' has no tables yet: the trainer that joined first has not made them there");
     }
     std::this_thread::sleep_for(kBetweenTries);
-    call_server(0, kLook, {self_}, left_until(deadline)).wait();  // hears of the other one's end
+    call_server(0, kLook, {self_, clock_}, left_until(deadline)).wait();  // hears of the other one's end
     answer = call_server(server, kJoin, {self_, declared, step, at::IValue()}, left_until(deadline)).wait();
   }
   if (answer.isNone()) answer = call_server(server, kJoin, {self_, declared, step, values_for(server)}).wait();
@@ -194,7 +194,7 @@ void Client::join() {
   bool is_first = false;
   for (std::size_t server = 0; server < servers(); ++server) join_server(server, is_first);
   call_server(0, kAdmit, {self_}).wait();
-  wait_for_others(std::vector<std::optional<at::IValue>>(servers()), before, "joining");
+  wait_for_others(std::vector<std::optional<at::IValue>>(servers()), clock_, before, "joining");
 }
 
 void Client::check_usable() const {
@@ -289,7 +289,9 @@ std::vector<rpc::Values> Client::take_pushes() {
       rows.push_back(asked.rows);
       gradients.push_back(asked.values.grad());
     }
-    embedding.asked.clear();
+    for (const Asked& asked : embedding.asked) asked.values.mutable_grad().reset();
+    // A graph that is still to run holds the rows it was given.
+    std::erase_if(embedding.asked, [](const Asked& asked) { return asked.values.use_count() == 1; });
     if (rows.empty()) continue;
     const at::Tensor all = at::cat(gradients);
     // Servers without a row of these count a step of the optimizer, too.
@@ -311,18 +313,19 @@ void Client::step() {
   if (!has_pushed_) {
     const auto pushes = take_pushes();
     has_pushed_ = true;
+    std::vector<rpc::Future> calls;
     try {
-      std::vector<rpc::Future> calls;
       for (std::size_t server = 0; server < servers(); ++server) calls.push_back(call_server(server, kPush, pushes[server]));
       const auto answers = wait_for_all(calls);
       std::ranges::copy(answers, standings.begin());
     } catch (const Error& error) {
       fail_on(error);
+      if (calls.size() < servers()) failure_ = error;  // some server will never have the gradients
       throw;
     }
   }
   try {
-    wait_for_others(std::move(standings), before, "step " + std::to_string(clock_));
+    wait_for_others(std::move(standings), clock_ + 1, before, "step " + std::to_string(clock_));
   } catch (const Error& error) {
     fail_on(error);
     throw;
@@ -331,7 +334,7 @@ void Client::step() {
   ++clock_;
 }
 
-void Client::wait_for_others(std::vector<std::optional<at::IValue>> standings, std::int64_t told,
+void Client::wait_for_others(std::vector<std::optional<at::IValue>> standings, std::int64_t clock, std::int64_t told,
                              const std::string& what) {
   const auto deadline = Clock::now() + options_.timeout;
   std::vector<bool> done(servers());
@@ -346,7 +349,7 @@ void Client::wait_for_others(std::vector<std::optional<at::IValue>> standings, s
     for (std::size_t server = 0; server < servers(); ++server) {
       if (done[server] || standings[server]) continue;
       asked.push_back(server);
-      calls.push_back(call_server(server, kLook, {self_}, std::max(left_until(deadline), kLeastLook)));
+      calls.push_back(call_server(server, kLook, {self_, clock}, std::max(left_until(deadline), kLeastLook)));
     }
     const auto answers = wait_for_all(calls);
     for (std::size_t i = 0; i < answers.size(); ++i) standings[asked[i]] = answers[i];
@@ -366,7 +369,7 @@ void Client::wait_for_others(std::vector<std::optional<at::IValue>> standings, s
       missing = "server '" + options_.servers[server] + "' waits for " +
                 (joined >= 0 ? "all trainers to join: " + std::to_string(joined) + " of " +
                                    std::to_string(options_.trainers) + " have"
-                             : "trainers " + (names.empty() ? "that join" : names));
+                             : (names.empty() ? "the end of this trainer's push" : "trainers " + names));
       standings[server].reset();
     }
     if (std::ranges::find(done, false) == done.end()) return;

@@ -59,7 +59,8 @@ class Client {
                           std::chrono::milliseconds timeout = std::chrono::milliseconds(0)) const;
   std::vector<rpc::Values> take_pushes();
   // Until all servers let this trainer go on; takes the dense values that they give. `standings`: what servers answered.
-  void wait_for_others(std::vector<std::optional<at::IValue>> standings, std::int64_t told, const std::string& what);
+  void wait_for_others(std::vector<std::optional<at::IValue>> standings, std::int64_t clock, std::int64_t told,
+                       const std::string& what);
   void take_dense(std::size_t server, const at::IValue& values);
   void check_usable() const;
   void fail_on(const Error& error);

@@ -1,5 +1,7 @@
 #include "parameter_server/rows.h"
 
+#include <ATen/Parallel.h>
+
 #include <algorithm>
 #include <cmath>
 #include <numbers>
@@ -19,15 +21,17 @@ template <typename Number>
 void fill(const at::Tensor& values, const at::Tensor& rows, std::uint64_t seed, double standard_deviation) {
   const auto of_row = rows.accessor<std::int64_t, 1>();
   auto to = values.accessor<Number, 2>();
-  for (std::int64_t i = 0; i < values.size(0); ++i) {
-    std::uint64_t state = mix(mix(seed), static_cast<std::uint64_t>(of_row[i]));
-    for (std::int64_t j = 0; j < values.size(1); ++j) {  // Box and Muller 1958
-      const double radius = std::sqrt(-2 * std::log(uniform(mix(state))));
-      const double angle = 2 * std::numbers::pi * uniform(mix(state + kSplitMixStep));
-      state += 2 * kSplitMixStep;
-      to[i][j] = static_cast<Number>(standard_deviation * radius * std::cos(angle));
+  at::parallel_for(0, values.size(0), 1 + 4096 / std::max<std::int64_t>(values.size(1), 1), [&](std::int64_t from, std::int64_t end) {
+    for (std::int64_t i = from; i < end; ++i) {
+      std::uint64_t state = mix(mix(seed), static_cast<std::uint64_t>(of_row[i]));
+      for (std::int64_t j = 0; j < values.size(1); ++j) {  // Box and Muller 1958
+        const double radius = std::sqrt(-2 * std::log(uniform(mix(state))));
+        const double angle = 2 * std::numbers::pi * uniform(mix(state + kSplitMixStep));
+        state += 2 * kSplitMixStep;
+        to[i][j] = static_cast<Number>(standard_deviation * radius * std::cos(angle));
+      }
     }
-  }
+  });
 }
 
 }  // namespace
@@ -52,9 +56,9 @@ at::Tensor Rows::places_of(const at::Tensor& rows, int server) const {
   return rows - begin(server);
 }
 
-at::Tensor Rows::rows_of(int server) const {
-  const at::Tensor places = at::arange(on(server), at::kLong);
-  return placement_ == RowPlacement::kModulo ? places * servers_ + server : places + begin(server);
+at::Tensor Rows::rows_of(int server, std::int64_t begin, std::int64_t count) const {
+  const at::Tensor places = at::arange(begin, begin + count, at::kLong);
+  return placement_ == RowPlacement::kModulo ? places.mul_(servers_).add_(server) : places.add_(this->begin(server));
 }
 
 void fill_normal(const at::Tensor& values, const at::Tensor& rows, std::uint64_t seed, double standard_deviation) {

@@ -19,8 +19,9 @@ class Rows {
   at::Tensor servers_of(const at::Tensor& rows) const;
   // The numbers that rows of one server have there.
   at::Tensor places_of(const at::Tensor& rows, int server) const;
-  // The other way: of all rows of a server.
-  at::Tensor rows_of(int server) const;
+  // The other way: of all rows of a server, or of those at `count` places from `begin`.
+  at::Tensor rows_of(int server) const { return rows_of(server, 0, on(server)); }
+  at::Tensor rows_of(int server, std::int64_t begin, std::int64_t count) const;
 
  private:
   std::int64_t begin(int server) const;  // kRange

@@ -1,9 +1,11 @@
 #include "parameter_server/server.h"
 
 #include <ATen/core/jit_type.h>
+#include <c10/util/ScopeExit.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <fstream>
 #include <utility>
 
 #include "base/invalid.h"
@@ -14,8 +16,12 @@
 namespace tandem::parameter_server {
 namespace {
 
+// Three quarters of what the machine has, or the control group (version 2, as containers have it) may use.
 std::int64_t default_most_bytes() {
-  return static_cast<std::int64_t>(sysconf(_SC_PHYS_PAGES)) / 4 * 3 * sysconf(_SC_PAGESIZE);
+  auto bytes = static_cast<std::int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE);
+  std::ifstream file("/sys/fs/cgroup/memory.max");
+  if (std::int64_t limit = 0; file >> limit) bytes = std::min(bytes, limit);
+  return bytes / 4 * 3;
 }
 
 std::vector<at::Tensor> tensors_from(const at::IValue& value) {
@@ -34,7 +40,10 @@ auto asked_by(const std::string& trainer, const Body& body) {
   } catch (const std::bad_alloc&) {
     throw Error(ErrorCode::kOutOfMemory, "asked by trainer '" + trainer + "': no memory");
   } catch (const std::exception&) {
-    throw Error(ErrorCode::kInvalidArgument, "asked by trainer '" + trainer + "': " + jit::reason_of_current());
+    const std::string reason = jit::reason_of_current();
+    const bool no_memory = reason.find("can't allocate memory") != std::string::npos;
+    throw Error(no_memory ? ErrorCode::kOutOfMemory : ErrorCode::kInvalidArgument,
+                "asked by trainer '" + trainer + "': " + reason);
   }
 }
 
@@ -102,6 +111,20 @@ void Server::check_same(const std::string& trainer, const Declarations& declared
 
 at::IValue Server::join(const rpc::Values& given) {
   const std::string trainer = given.at(0).toStringRef();
+  std::int64_t number;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    number = next_join_++;
+    joins_.emplace(number, trainer);
+  }
+  const auto end = c10::make_scope_exit([&] {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    joins_.erase(number);
+  });
+  return join(trainer, number, given);
+}
+
+at::IValue Server::join(const std::string& trainer, std::int64_t number, const rpc::Values& given) {
   return asked_by(trainer, [&]() -> at::IValue {
     rpc::worker(trainer);
     const Declarations declared = declarations_from(given.at(1));
@@ -117,13 +140,16 @@ at::IValue Server::join(const rpc::Values& given) {
     if (!have_tables) made = std::make_shared<const Tables>(make(trainer, declared, given.at(3)));
     const std::lock_guard<std::mutex> lock(mutex_);
     check_failure();
+    if (!joins_.contains(number)) {
+      throw Error(ErrorCode::kAborted, "it gave up while tables were made here; raise its timeout");
+    }
     if (made) {
       tables_ = std::move(made);
       trainers_.emplace(declared.mode);
     }
     check_same(trainer, declared);
     const std::int64_t step = trainers_->join(trainer, first < 0 ? std::nullopt : std::optional(first));
-    changed_.notify_all();
+    go_through_steps();  // where all others have left, no push or leave would come that does
     return c10::ivalue::Tuple::create({at::IValue(step), at::IValue(!have_tables)});
   });
 }
@@ -148,6 +174,7 @@ at::IValue Server::leave(const rpc::Values& given) {
   std::vector<std::string> released;
   {
     const std::lock_guard<std::mutex> lock(mutex_);
+    std::erase_if(joins_, [&](const auto& one) { return one.second == trainer; });
     if (!trainers_) return {};
     if (in_good_order && trainers_->have_all_joined()) {
       trainers_->remove(trainer);
@@ -255,8 +282,9 @@ void Server::go_through_steps() {
 at::IValue Server::push(const rpc::Values& given) {
   const std::string trainer = given.at(0).toStringRef();
   std::vector<std::string> released;
+  std::int64_t step = 0;
   asked_by(trainer, [&] {
-    const std::int64_t step = given.at(1).toInt();
+    step = given.at(1).toInt();
     Gradients gradients = gradients_from(given);
     const auto all = tables();
     std::unique_lock<std::mutex> lock(mutex_);
@@ -278,15 +306,15 @@ at::IValue Server::push(const rpc::Values& given) {
     released = take_released();
   });
   tell(released);
-  return standing(trainer, /*has_pushed=*/true);
+  return standing(trainer, step + 1, /*has_pushed=*/true);
 }
 
 at::IValue Server::look(const rpc::Values& given) {
-  return standing(given.at(0).toStringRef(), /*has_pushed=*/false);
+  return standing(given.at(0).toStringRef(), given.at(1).toInt(), /*has_pushed=*/false);
 }
 
 // Whether it may go on, then with the dense parameters' values; else who is missing, after whom it looks.
-at::IValue Server::standing(const std::string& trainer, bool has_pushed) {
+at::IValue Server::standing(const std::string& trainer, std::int64_t clock, bool has_pushed) {
   const auto all = tables();
   std::vector<std::string> missing;
   bool goes_on;
@@ -294,7 +322,7 @@ at::IValue Server::standing(const std::string& trainer, bool has_pushed) {
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     check_failure();
-    goes_on = trainers_->may_go_on(trainer);
+    goes_on = trainers_->has_come_to(trainer, clock) && trainers_->may_go_on(trainer);
     joined = trainers_->have_all_joined() ? -1 : trainers_->joined();
     if (!goes_on) {
       missing = joined < 0 ? trainers_->missing_for(trainer) : trainers_->names();
@@ -367,14 +395,17 @@ void Server::ping(const std::vector<std::string>& trainers) {
 void Server::lose(const std::string& trainer, const std::string& how) {
   const auto names = trainers_->names();
   if (std::ranges::find(names, trainer) == names.end()) return;
+  // Other servers wait for what it would have told them.
+  const bool half_joined = trainers_->is_joining(trainer) && tables_->declared_by == trainer;
   trainers_->remove(trainer);
-  if (trainers_->mode().lost_ones_leave && trainers_->have_all_joined()) {
+  if (trainers_->mode().lost_ones_leave && trainers_->have_all_joined() && !half_joined) {
     go_through_steps();
     return;
   }
   const bool gone = how == "is gone";
   fail(Error(gone ? ErrorCode::kPeerLost : ErrorCode::kAborted,
-             "trainer '" + trainer + "' " + how + "; see its output for why. Start again from a checkpoint" +
+             "trainer '" + trainer + "' " + how + (half_joined ? " before it had made the tables on all servers" : "") +
+                 "; see its output for why. Start again from a checkpoint" +
                  (trainers_->mode().lost_ones_leave ? "" : ", or choose LostTrainers::kLeave")));
 }
 
@@ -429,7 +460,8 @@ at::IValue Server::write_state(const rpc::Values& given) {
 }
 
 bool Server::wait(std::chrono::milliseconds timeout) {
-  const auto deadline = std::chrono::steady_clock::now() + timeout;
+  constexpr std::chrono::milliseconds kLongest = std::chrono::hours(24 * 24);
+  const auto deadline = std::chrono::steady_clock::now() + std::min(timeout, kLongest);
   std::unique_lock<std::mutex> lock(mutex_);
   for (;;) {
     const auto left = trainers_ ? trainers_->names() : std::vector<std::string>();

@@ -63,6 +63,7 @@ class Server : public std::enable_shared_from_this<Server> {
   std::shared_ptr<const Tables> tables() const;
   std::shared_ptr<Table> table(const std::string& name) const;
   Tables make(const std::string& trainer, const Declarations& declared, const at::IValue& values) const;
+  at::IValue join(const std::string& trainer, std::int64_t number, const rpc::Values& given);
   void check_same(const std::string& trainer, const Declarations& declared) const;
   Gradients gradients_from(const rpc::Values& given) const;
   static void apply(const Tables& tables, const Gradients& gradients);
@@ -77,7 +78,7 @@ class Server : public std::enable_shared_from_this<Server> {
   std::vector<std::string> take_released();
 
   // Without it.
-  at::IValue standing(const std::string& trainer, bool has_pushed);
+  at::IValue standing(const std::string& trainer, std::int64_t clock, bool has_pushed);
   void tell(const std::vector<std::string>& released) const;
   void ping(const std::vector<std::string>& trainers);
 
@@ -88,6 +89,8 @@ class Server : public std::enable_shared_from_this<Server> {
   std::shared_ptr<const Tables> tables_;
   std::optional<Trainers> trainers_;
   std::optional<Error> failure_;
+  std::map<std::int64_t, std::string> joins_;  // under way; who gives up is taken out
+  std::int64_t next_join_ = 0;
   Sum sum_;
   std::set<std::string> waiting_, pinged_;
   ParameterServerStatistics statistics_;

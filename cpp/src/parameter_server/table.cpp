@@ -34,15 +34,20 @@ void check_takes_rows(const TableDeclaration& declared) {
 Table::Table(const TableDeclaration& declared, const at::Tensor& initial) : declared_(declared) {
   const at::NoGradGuard no_grad;
   const Rows rows(declared.rows, declared.servers, declared.placement);
-  const at::Tensor here = rows.rows_of(declared.server);
+  const std::int64_t here = rows.on(declared.server);
   try {
     check_takes_rows(declared);
-    values_ = at::empty({here.numel(), declared.width}, declared.dtype);
+    values_ = at::empty({here, declared.width}, declared.dtype);
     if (declared.has_initial) {
-      check_rows(at::arange(here.numel(), at::kLong), initial, "initial values");
+      check_values(here, initial, "initial values");
       values_.copy_(initial);
     } else {
-      fill_normal(values_, here, declared.seed, declared.standard_deviation);
+      constexpr std::int64_t kAtATime = 1 << 20;  // so that rows' numbers take no memory to speak of
+      for (std::int64_t begin = 0; begin < here; begin += kAtATime) {
+        const std::int64_t count = std::min(kAtATime, here - begin);
+        fill_normal(values_.narrow(0, begin, count), rows.rows_of(declared.server, begin, count), declared.seed,
+                    declared.standard_deviation);
+      }
     }
     values_.requires_grad_(true);
     optimizer_ = optim::make_optimizer(declared.optimizer.type, {values_}, declared.optimizer.options);
@@ -67,13 +72,17 @@ void Table::check_places(const at::Tensor& places) const {
 
 void Table::check_rows(const at::Tensor& places, const at::Tensor& values, const std::string& what) const {
   check_places(places);
+  check_values(places.numel(), values, what);
+}
+
+void Table::check_values(std::int64_t rows, const at::Tensor& values, const std::string& what) const {
   if (values.defined() && values.layout() == at::kStrided && values.is_cpu() && values.scalar_type() == declared_.dtype &&
-      values.sizes() == at::IntArrayRef({places.numel(), declared_.width})) {
+      values.sizes() == at::IntArrayRef({rows, declared_.width})) {
     return;
   }
   std::ostringstream text;
-  text << "table '" << declared_.name << "': " << what << " of " << places.numel() << " rows are "
-       << at::toString(declared_.dtype) << " [" << places.numel() << ", " << declared_.width << "] on the CPU, not "
+  text << "table '" << declared_.name << "': " << what << " of " << rows << " rows are "
+       << at::toString(declared_.dtype) << " [" << rows << ", " << declared_.width << "] on the CPU, not "
        << shape_of(values);
   invalid(text.str());
 }

@@ -41,6 +41,7 @@ class Table {
   void write_state(const at::Tensor& places, const NamedTensors& state);
 
  private:
+  void check_values(std::int64_t rows, const at::Tensor& values, const std::string& what) const;
   bool is_by_row(const at::Tensor& state) const;
 
   const TableDeclaration declared_;

@@ -28,7 +28,8 @@ std::int64_t Trainers::join(const std::string& name, std::optional<std::int64_t>
   if (*first < 0) invalid("trainer '" + name + "' would begin with step " + std::to_string(*first));
   clocks_.emplace(name, *first);
   if (decides) holds_.insert(name);
-  ++joined_;
+  // Late ones begin with step 1 or more: so all servers count the same ones as the first, in whatever order they come.
+  if (!mode_.synchronous || *first == 0) ++joined_;
   return *first;
 }
 

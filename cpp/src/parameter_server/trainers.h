@@ -48,6 +48,10 @@ class Trainers {
   bool is_complete() const;
   void begin_next() { ++step_; }
 
+  // Whether so many steps of it are counted here. Errors: kNotFound.
+  bool has_come_to(const std::string& name, std::int64_t clock) const { return clock_of(name) >= clock; }
+  // It has joined, and not all servers know of it.
+  bool is_joining(const std::string& name) const { return holds_.contains(name); }
   // Whether one may compute its next step. Errors: kNotFound.
   bool may_go_on(const std::string& name) const;
   // For whom it waits.

@@ -18,6 +18,7 @@
 #include "rpc/failure_value.h"
 #include "rpc/sendable.h"
 #include "rpc/used_graph.h"
+#include "tandem/dist_autograd.h"
 #include "trace/json.h"
 #include "trace/recorder.h"
 
@@ -265,9 +266,18 @@ void CallRecord::end(bool succeeded) {
                  "\"worker\":" + json_quoted(to_.name) + ",\"failed\":" + (succeeded ? "false" : "true"));
 }
 
+void check_context(const std::string& function, const std::string& to) {
+  const std::int64_t context = current_context();
+  if (context < 0 || has_context(context)) return;
+  throw on_worker(Error(ErrorCode::kNotFound, "there is no distributed autograd context " + std::to_string(context) +
+                                                  " on this worker: it is over, or no call has brought it here"),
+                  function, to);
+}
+
 Future rpc_async(const std::string& to, const std::string& function, Values arguments, const CallOptions& options) {
   auto session = Session::current();
   const Worker& worker = session->find(to);
+  check_context(function, to);
   const auto timeout = timeout_of(*session, options);
   if (options.retries < 0 || options.retries > 1000) {
     invalid("a call's retries are " + std::to_string(options.retries) + "; they must be 0 to 1000");

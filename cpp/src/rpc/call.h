@@ -22,6 +22,8 @@ namespace torch_rpc = torch::distributed::rpc;
 std::chrono::milliseconds timeout_of(const Session& session, const CallOptions& options);
 // What the operator of messages takes. Errors: kInvalidArgument for what cannot be sent to that worker.
 Values operands(const Session& session, const Worker& to, const std::string& function, Values arguments);
+// Errors: kNotFound where this thread's context of autograd is over.
+void check_context(const std::string& function, const std::string& to);
 
 // One call from its start to its end: room, statistics and trace.
 class CallRecord {

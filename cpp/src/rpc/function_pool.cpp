@@ -50,7 +50,10 @@ void FunctionPool::run(Task task, bool may_be_here) {
 
 bool FunctionPool::post(const Task& task) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  if (closed_ || !wake_for(posted_.size() + 1)) return false;
+  if (closed_) return false;
+  // Threads that were woken for functions are theirs.
+  const std::size_t functions = may_run() ? std::min(queue_.size(), static_cast<std::size_t>(most_running_ - running_)) : 0;
+  if (!wake_for(posted_.size() + functions + 1) && idle_ <= posted_.size()) return false;
   posted_.push_back(task);
   ++active_;
   return true;

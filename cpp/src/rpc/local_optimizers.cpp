@@ -3,6 +3,7 @@
 #include <torch/csrc/autograd/variable.h>
 
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 #include "base/invalid.h"
@@ -42,11 +43,15 @@ std::shared_ptr<LocalOptimizers::Local> LocalOptimizers::find(std::int64_t numbe
 // Type, references, options, locked, before_step, after_step.
 at::IValue LocalOptimizers::make(const Values& given) {
   auto local = std::make_shared<Local>();
+  std::unordered_set<const c10::TensorImpl*> seen;
   std::size_t i = 0;
   for (const at::IValue& reference : given.at(1).toListRef()) {
     const at::IValue value = RRef::from(reference).local_value();
     if (!value.isTensor() || !value.toTensor().is_leaf() || !value.toTensor().requires_grad()) {
       invalid("parameter " + std::to_string(i) + " of those on this worker is no tensor without history that requires gradients");
+    }
+    if (!seen.insert(value.toTensor().unsafeGetTensorImpl()).second) {
+      invalid("parameter " + std::to_string(i) + " of those on this worker is there a second time; give each tensor once");
     }
     local->parameters.push_back(value.toTensor());
     local->stepped.push_back(value.toTensor().variable_data().requires_grad_(true));
@@ -99,7 +104,11 @@ void LocalOptimizers::step(const Values& given) {
 // Number, name, value.
 void LocalOptimizers::set_option(const Values& given) {
   const auto local = find(given.at(0).toInt());
-  const std::lock_guard<std::mutex> lock(local->mutex);
+  std::unique_lock<std::mutex> lock(local->mutex, std::defer_lock);
+  {
+    const FunctionPool::Wait wait;  // a step's hooks may call others
+    lock.lock();
+  }
   local->optimizer->set_option({given.at(1).toStringRef(), given.at(2)});
 }
 

@@ -102,6 +102,7 @@ at::IValue RRef::to_here(milliseconds timeout) const {
   const auto session = Session::current();
   const auto limit = or_default(timeout);
   state_->check_created();
+  check_context("to_here", owner().name);
   const auto state = std::make_shared<FutureState>();
   try {
     const auto record = std::make_shared<CallRecord>(session, owner(), "to_here", CallRecord::Clock::now() + limit);
@@ -130,6 +131,7 @@ at::IValue RRef::to_here(milliseconds timeout) const {
 RRef remote(const std::string& to, const std::string& function, Values arguments, const CallOptions& options) {
   auto session = Session::current();
   const Worker target = session->find(to);
+  check_context(function, to);
   const auto timeout = timeout_of(*session, options);
   if (options.retries != 0) invalid(function + ": remote() takes no retries, for the value would be made twice");
   Values given;
@@ -138,7 +140,12 @@ RRef remote(const std::string& to, const std::string& function, Values arguments
   } catch (const Error& error) {
     throw on_worker(error, function, to);
   }
-  const auto record = std::make_shared<CallRecord>(session, target, function, CallRecord::Clock::now() + timeout);
+  std::shared_ptr<CallRecord> record;
+  try {
+    record = std::make_shared<CallRecord>(session, target, function, CallRecord::Clock::now() + timeout);
+  } catch (const Error& error) {
+    throw on_worker(error, function, to);
+  }
   auto state = std::make_shared<RRefState>();
   state->function = function;
   state->created = std::make_shared<FutureState>();

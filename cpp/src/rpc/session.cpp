@@ -92,6 +92,11 @@ const Worker& Session::find(const std::string& name) const {
                                         (workers().size() > kMost ? ", ..." : ""));
 }
 
+bool Session::has_room() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return outstanding_ < options_.most_outstanding;
+}
+
 void Session::take_room(Clock::time_point deadline) {
   const FunctionPool::Wait wait;
   std::unique_lock<std::mutex> lock(mutex_);
@@ -152,14 +157,19 @@ std::function<void()> Session::watch_next_worker() {
     std::optional<Future> call;
     Clock::time_point begun;
   };
-  return [next, ping = std::make_shared<Ping>()] {
+  return [session = this, next, ping = std::make_shared<Ping>()] {
     if (ping->call && (!ping->call->done() || Clock::now() < ping->begun + kBetweenPings)) return;
     if (ping->call) {
       const auto error = ping->call->error();
       if (error && error->code() == ErrorCode::kPeerLost) throw *error;
     }
+    if (!session->has_room()) return;  // it would wait for some, and the end of the wait be taken for a death
     ping->begun = Clock::now();
-    ping->call = rpc_async(next.name, kPing);
+    try {
+      ping->call = rpc_async(next.name, kPing);
+    } catch (const Error& error) {
+      if (error.code() != ErrorCode::kTimeout) throw;
+    }
   };
 }
 

@@ -53,6 +53,7 @@ class Session {
   CallCounter& counter(int worker) { return counters_[worker]; }
 
   // Room for one more call; waits for it. Errors: kTimeout, kAborted.
+  bool has_room();
   void take_room(Clock::time_point deadline);
   void give_room();
   // Of a call whose time is over and which LibTorch still has: it ends with its answer, in which references may come.

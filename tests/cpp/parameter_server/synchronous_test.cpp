@@ -15,6 +15,7 @@ namespace {
 
 using namespace parameter_servers;
 using ::testing::HasSubstr;
+using ::testing::StartsWith;
 
 const Role kServer("parameter server", serve_parameters);
 
@@ -245,6 +246,64 @@ TEST(Synchronous, ATrainerMayComeLateAndLeaveEarly) {
   for (const int trainer : {2, 3}) {
     EXPECT_EQ(workers[trainer]->line(), std::to_string(all) + " " + std::to_string(10 * all));
   }
+  for (const auto& worker : workers) {
+    EXPECT_EQ(worker->line(), "no error");
+    EXPECT_EQ(worker->wait(), 0);
+  }
+}
+
+// One after the other: each goes on where the last one was, on both servers.
+const Role kInTurn("trains again after it has left", [] {
+  join();
+  say_error([] {
+    for (int times = 0; times < 3; ++times) {
+      Numbers numbers;
+      ParameterClient client(client_options(1), numbers.dense());
+      say(std::to_string(client.steps()) + ": " + numbers.text());
+      for (int step = 0; step < 2; ++step) numbers.step(client, 1);
+      client.leave();
+    }
+  });
+  rpc::shutdown();
+});
+
+TEST(Synchronous, ATrainerMayComeAfterAllOthersHaveLeft) {
+  const Job job = job_of(2, {{"TEST_STEP_TIMEOUT_MS", "20000"}});
+  const auto workers = start_trainers(job, 2, {"trains again after it has left"});
+  for (const std::string begin : {"0: ", "3: ", "6: "}) EXPECT_THAT(workers[2]->line(), StartsWith(begin));
+  for (const auto& worker : workers) {
+    EXPECT_EQ(worker->line(), "no error");
+    EXPECT_EQ(worker->wait(), 0);
+  }
+}
+
+// Rows that are fetched before a step and used after it.
+const Role kPrefetches("fetches a batch ahead", [] {
+  join();
+  say_error([] {
+    const EmbeddingTable table{.rows = 4, .width = 1, .optimizer = "SGD", .optimizer_options = {{"lr", 1.0}}, .initial = torch::zeros({4, 1})};
+    ParameterClient client(client_options(1), {}, {{"rows", table}});
+    const auto row = [](std::int64_t i) { return torch::full({1}, i, torch::kLong); };
+    at::Tensor now = client.embedding("rows", row(0));
+    for (std::int64_t i = 1; i < 4; ++i) {
+      at::Tensor next = client.embedding("rows", row(i));
+      now.sum().backward();
+      client.step();
+      now = next;
+    }
+    now.sum().backward();
+    client.step();
+    const at::NoGradGuard no_grad;
+    say(std::to_string(client.embedding("rows", torch::arange(4)).eq(-1).all().item<bool>()));
+    client.leave();
+  });
+  rpc::shutdown();
+});
+
+TEST(Synchronous, RowsMayBeFetchedBeforeAStepAndUsedAfterIt) {
+  const Job job = job_of(1);
+  const auto workers = start_trainers(job, 1, {"fetches a batch ahead"});
+  EXPECT_EQ(workers[1]->line(), "1");
   for (const auto& worker : workers) {
     EXPECT_EQ(worker->line(), "no error");
     EXPECT_EQ(worker->wait(), 0);

@@ -439,6 +439,11 @@ const Role kTrainer("trainer", [] {
     say_error([&] { DistributedOptimizer("Nothing", {parameter}, {}); });
     say_error([&] { DistributedOptimizer("LBFGS", {parameter}, {}).step(AutogradContext().id()); });
     say_error([&] { DistributedOptimizer("SGD", {RRef(torch::ones(3))}, {{"lr", 0.1}}); });
+    say_error([&] { DistributedOptimizer("SGD", {parameter, RRef::from(rpc::rpc_sync("worker1", "weight"))}, {{"lr", 0.1}}); });
+    say_error([&] {
+      const rpc::WithContext over(1234567);
+      rpc::rpc_sync("worker1", "weight sum");
+    });
   });
   rpc::shutdown();
 });
@@ -457,6 +462,8 @@ TEST(Optimizer, StepsOfSeveralTrainersAddUp) {
       EXPECT_THAT(workers[trainer]->line(), IsError(ErrorCode::kNotFound, AllOf(HasSubstr("worker1"), HasSubstr("Nothing"))));
       EXPECT_THAT(workers[trainer]->line(), IsError(ErrorCode::kUnsupported, HasSubstr("worker1")));
       EXPECT_THAT(workers[trainer]->line(), IsError(ErrorCode::kInvalidArgument, HasSubstr("parameter 0")));
+      EXPECT_THAT(workers[trainer]->line(), IsError(ErrorCode::kInvalidArgument, HasSubstr("parameter 1 of those on this worker is there a second time")));
+      EXPECT_THAT(workers[trainer]->line(), IsError(ErrorCode::kNotFound, AllOf(HasSubstr("weight sum on worker 'worker1'"), HasSubstr("no distributed autograd context 1234567"))));
       EXPECT_EQ(workers[trainer]->line(), "no error");
       EXPECT_EQ(workers[trainer]->line(), "no error");
     }
