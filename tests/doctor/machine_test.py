@@ -12,6 +12,7 @@ import unittest
 
 TOOL, OTHER_TOOL, OLD, CRASHING, LIBRARIES, LIBTORCH = (pathlib.Path(os.environ[name]).resolve() for name in (
     "TANDEM_TOOL", "TANDEM_TOOL_OF_ANOTHER_RELEASE", "OLD_LIBTANDEM", "CRASHING_LIBRARY", "TANDEM_LIBRARIES", "LIBTORCH"))
+MINOR = re.search(r"^__version__ = '(\d+\.\d+)\.", (LIBTORCH / "version.py").read_text(), re.M).group(1)  # of the LibTorch at hand
 PATIENCE = 100  # seconds
 ENVIRONMENT = {name: value for name, value in os.environ.items()
                if not name.startswith(("PET_", "SLURM_", "GLOO_")) and name not in ("TANDEM_LIBTORCH", "TANDEM_LIBRARY", "LD_LIBRARY_PATH")}
@@ -87,7 +88,7 @@ class Case(unittest.TestCase):
         for text in texts:
             self.assertRegex(finding["text"] + " | " + finding.get("advice", ""), text)
 
-    def libtorch(self, version="2.11.0", libc10=None):
+    def libtorch(self, version=f"{MINOR}.0", libc10=None):
         """A folder that looks like a LibTorch: the real one by links, or one whose libc10.so `libc10` makes."""
         root = self.folder / "libtorch"
         (root / "lib").mkdir(parents=True)
@@ -122,12 +123,12 @@ class Well(Case):
         """At once, for each takes seconds: one CPU, few descriptors, an interface for one machine alone, a LibTorch that is named."""
         cpu = str(min(os.sched_getaffinity(0)))
         code, found = self.doctor(through=("taskset", "-c", cpu, "sh", "-c", 'ulimit -S -n 256; exec "$@"', "sh"), GLOO_SOCKET_IFNAME="lo",
-                                  TANDEM_LIBTORCH=self.libtorch(version="2.11.7"))
+                                  TANDEM_LIBTORCH=self.libtorch(version=f"{MINOR}.7"))
         self.assertEqual(code, 0, found)
         self.assertRegex(found["CPUs"]["text"], "^1 CPU( of|,)")
         self.assert_finding(found["descriptors"], "warning", "^256, ", "ulimit -n 4096")
         self.assert_finding(found["network"], "warning", "lo, 127.0.0.1, by GLOO_SOCKET_IFNAME", "others do not reach it")
-        self.assert_finding(found["LibTorch"], "ok", "^2.11.7, ", "TANDEM_LIBTORCH names it")
+        self.assert_finding(found["LibTorch"], "ok", f"^{re.escape(MINOR)}.7, ", "TANDEM_LIBTORCH names it")
 
 
 class Libraries(Case):
