@@ -113,28 +113,20 @@ std::string describe_shared(const NamedTensors& tensors) {
 struct SharedHere {
   std::mutex mutex;
   std::map<std::string, const void*> first;
+
+  static SharedHere& instance() {
+    static auto* instance = new SharedHere;
+    return *instance;
+  }
+
+  // Two models of one process would become one. In a process that no launcher started threads share one on purpose.
+  void check(const std::string& name, const at::Tensor& tensor) const {
+    const auto found = first.find(name);
+    if (found == first.end() || found->second == tensor.data_ptr() || !std::getenv(kSharedParametersVariable)) return;
+    invalid("this process has shared another model's parameters under the name '" + name +
+            "' already; give each model a name of its own (SharedParametersOptions::name)");
+  }
 };
-
-SharedHere& shared_here() {
-  static auto* instance = new SharedHere;
-  return *instance;
-}
-
-// Two models of one process would become one. In a process that no launcher started threads share one on purpose.
-void check_shared_once(const std::string& name, const NamedTensors& tensors) {
-  if (tensors.empty() || std::getenv(kSharedParametersVariable) == nullptr) return;
-  const std::lock_guard<std::mutex> lock(shared_here().mutex);
-  const auto found = shared_here().first.find(name);
-  if (found == shared_here().first.end() || found->second == tensors.front().second.data_ptr()) return;
-  invalid("this process has shared another model's parameters under the name '" + name +
-          "' already; give each model a name of its own (SharedParametersOptions::name)");
-}
-
-void note_shared(const std::string& name, const NamedTensors& tensors) {
-  if (tensors.empty()) return;
-  const std::lock_guard<std::mutex> lock(shared_here().mutex);
-  shared_here().first[name] = tensors.front().second.data_ptr();
-}
 
 }  // namespace
 
@@ -162,12 +154,14 @@ bool share_parameters(const NamedTensors& given, const SharedParametersOptions& 
   if (part.description != wanted.description || part.bytes != wanted.bytes) {
     say_difference(wanted.description, part.description);
   }
-  check_shared_once(options.name, tensors);
+  auto& here = SharedHere::instance();
+  const std::lock_guard<std::mutex> lock(here.mutex);
+  if (!tensors.empty()) here.check(options.name, tensors.front().second);
   for (std::size_t i = 0; i < tensors.size(); ++i) {
     at::Tensor tensor = tensors[i].second;
     tensor.set_data(in_memory(i, part.data.get(), part.data));
   }
-  note_shared(options.name, tensors);
+  if (!tensors.empty()) here.first[options.name] = tensors.front().second.data_ptr();
   return part.made;
 }
 

@@ -89,9 +89,12 @@ void rethrow_from_run(const std::string& method) {
   if (raised && raised->starts_with("builtins.")) {  // it is in the report as well
     if (report.reason.starts_with(*raised)) report.reason.erase(0, std::string_view("builtins.").size());
   }
-  const bool no_memory = report.reason.find("can't allocate memory") != std::string::npos;
-  throw Error(no_memory ? ErrorCode::kOutOfMemory : ErrorCode::kInvalidArgument,
+  throw Error(code_of_reason(report.reason),
               method + ": " + report.reason + (report.place.empty() ? "" : " (" + report.place + ")"));
+}
+
+ErrorCode code_of_reason(const std::string& reason) {
+  return reason.find("can't allocate memory") != std::string::npos ? ErrorCode::kOutOfMemory : ErrorCode::kInvalidArgument;
 }
 
 }  // namespace tandem::jit

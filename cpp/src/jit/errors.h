@@ -13,5 +13,7 @@ namespace tandem::jit {
 
 // The exception in flight without LibTorch's own places in it.
 std::string reason_of_current();
+// kOutOfMemory where LibTorch's allocator says so, else kInvalidArgument.
+ErrorCode code_of_reason(const std::string& reason);
 
 }  // namespace tandem::jit

@@ -41,9 +41,7 @@ auto asked_by(const std::string& trainer, const Body& body) {
     throw Error(ErrorCode::kOutOfMemory, "asked by trainer '" + trainer + "': no memory");
   } catch (const std::exception&) {
     const std::string reason = jit::reason_of_current();
-    const bool no_memory = reason.find("can't allocate memory") != std::string::npos;
-    throw Error(no_memory ? ErrorCode::kOutOfMemory : ErrorCode::kInvalidArgument,
-                "asked by trainer '" + trainer + "': " + reason);
+    throw Error(jit::code_of_reason(reason), "asked by trainer '" + trainer + "': " + reason);
   }
 }
 

@@ -256,7 +256,7 @@ const Role kDiffers("differs", [] {
     say_error([&] { share_parameters({{name, tensor}, {"bias", torch::zeros({3})}}); });
   };
   with(torch::ones({3, 5}));
-  if (rank() == 0) return;
+  if (rank() == 0) return with(torch::ones({3, 5}));  // another model, by the same name
   with(torch::ones({5, 3}));
   with(torch::ones({3, 5}, torch::kDouble));
   with(torch::ones({5, 3}).t());
@@ -283,6 +283,7 @@ TEST(SharedParameters, WhatDiffersBetweenProcessesIsNamed) {
   const auto first = launch.start("differs", 0), second = launch.start("differs", 1);
   EXPECT_EQ(first->line(), "no error");
   EXPECT_EQ(second->line(), "no error");
+  EXPECT_THAT(first->line(), IsError(ErrorCode::kInvalidArgument, HasSubstr("another model's parameters under the name ''")));
   const auto differs = [](const char* here) {
     return IsError(ErrorCode::kInvalidArgument,
                    AllOf(HasSubstr(here), HasSubstr("in their memory weight: Float of sizes [3, 5] and strides [5, 1]")));
