@@ -20,14 +20,37 @@ at::Tensor& weight() {
   return made;
 }
 
+// Where functions of worker 1 leave what they did.
+at::Tensor& kept() {
+  static at::Tensor made = torch::zeros({256}, torch::dtype(torch::kDouble).device(kGpu));
+  return made;
+}
+
+// 1, which the GPU has some ten milliseconds after this returns: who does not wait for it reads something else.
+at::Tensor late_one() {
+  constexpr int kSize = 4096;
+  at::Tensor x = torch::full({kSize, kSize}, 1.0 / kSize, torch::dtype(torch::kDouble).device(kGpu));
+  for (int i = 0; i < 8; ++i) x = x.matmul(x);
+  return x[0][0] * kSize;
+}
+
 // Workers 0 and 1 map their GPUs to each other's; worker 2 has none.
 void join_with_gpu() {
   register_functions();
   rpc::register_function("square", [](const Values& given) {
-    at::Tensor x = given.at(0).toTensor();
-    for (int i = 0; i < 20; ++i) x = x * 1.0;  // still under way when the answer is sent
-    return at::IValue(x * x);
+    const at::Tensor x = given.at(0).toTensor();
+    return at::IValue(x * x * late_one());
   });
+  rpc::register_function("keep", [](const Values& given) {
+    kept().add_(given.at(0).toTensor() * late_one());
+    return at::IValue();
+  });
+  rpc::register_function("kept", [](const Values&) { return at::IValue(kept().clone()); });
+  rpc::register_function("keep and tell", [](const Values& given) {
+    kept().add_(given.at(0).toTensor() * late_one());
+    return rpc::rpc_sync("worker0", "ask for kept", {});
+  });
+  rpc::register_function("ask for kept", [](const Values&) { return rpc::rpc_sync("worker1", "kept", {}); });
   rpc::register_function("times weight", [](const Values& given) { return at::IValue(given.at(0).toTensor() * weight()); });
   rpc::register_function("sum of", [](const Values& given) {
     return at::IValue(RRef::from(given.at(0)).local_value().toTensor().sum().item<double>());
@@ -60,9 +83,13 @@ const Role kCalls("gpu calls", [] {
     const RRef there = rpc::remote("worker1", "square", {ones * 2});
     say(std::to_string(there.to_here().toTensor().sum().item<double>()));
     say(std::to_string(rpc::rpc_sync("worker1", "sum of", {there.value()}).toDouble()));
-    say(std::to_string(rpc::rpc_async("worker1", "echo", {ones}).then([](const rpc::Future& done) {
-          return at::IValue(done.wait().toTensor().sum().item<double>());
-        }).wait().toDouble()));
+    say(std::to_string(rpc::rpc_async("worker1", "echo", {ones * late_one()}).then([](const rpc::Future& done) {
+          return at::IValue(done.wait().toTensor().sum() * late_one());
+        }).wait().toTensor().item<double>()));
+    for (int i = 0; i < 5; ++i) rpc::rpc_sync("worker1", "keep", {torch::ones({256}, torch::dtype(torch::kDouble).device(kGpu))});
+    say(std::to_string(rpc::rpc_sync("worker1", "kept").toTensor().sum().item<double>()));
+    const at::Tensor more = torch::ones({256}, torch::dtype(torch::kDouble).device(kGpu)) * late_one();
+    say(std::to_string(rpc::rpc_sync("worker1", "keep and tell", {more}).toTensor().sum().item<double>()));
     say(rpc::rpc_sync("worker1", "echo", {torch::ones(3)}).toTensor().device().str());
     {
       const rpc::AutogradContext context;
@@ -79,7 +106,7 @@ const Role kCalls("gpu calls", [] {
 
 class GpuRpc : public Gpu {};
 
-TEST_F(GpuRpc, TensorsStayOnTheGpu) {
+TEST_F(GpuRpc, TensorsStayOnTheGpuAndAreWaitedFor) {
   const Job job;
   const auto workers = start(job, {"gpu calls", "gpu serves", "gpu serves"});
   Child& caller = *workers[0];
@@ -87,6 +114,8 @@ TEST_F(GpuRpc, TensorsStayOnTheGpu) {
   EXPECT_EQ(caller.line(), "4000.000000");
   EXPECT_EQ(caller.line(), "4000.000000");
   EXPECT_EQ(caller.line(), "1000.000000");
+  EXPECT_EQ(caller.line(), "1280.000000");
+  EXPECT_EQ(caller.line(), "1536.000000");
   EXPECT_EQ(caller.line(), "cpu");
   EXPECT_EQ(caller.line(), "gradient");
   EXPECT_THAT(caller.line(), IsError(ErrorCode::kInvalidArgument, AllOf(HasSubstr("worker2"), HasSubstr("cuda:0"))));

@@ -1,7 +1,6 @@
 #include "rpc/call.h"
 
 #include <c10/core/StreamGuard.h>
-#include <c10/core/impl/VirtualGuardImpl.h>
 #include <torch/csrc/distributed/autograd/context/container.h>
 #include <torch/csrc/distributed/autograd/utils.h>
 #include <torch/csrc/distributed/rpc/script_call.h>
@@ -17,6 +16,7 @@
 #include "rpc/call_operator.h"
 #include "rpc/failure_value.h"
 #include "rpc/sendable.h"
+#include "rpc/streams.h"
 #include "rpc/used_graph.h"
 #include "tandem/dist_autograd.h"
 #include "trace/json.h"
@@ -33,7 +33,7 @@ struct Attempts {
   std::shared_ptr<CallRecord> record;
   std::shared_ptr<FutureState> state;
   Values arguments;  // for the next one
-  std::vector<c10::Stream> streams;
+  std::vector<c10::Stream> streams;  // in which arguments were computed: a second try is made on another thread
   milliseconds timeout;
   int left = 0;  // after the one under way
 };
@@ -146,7 +146,7 @@ void try_once(const std::shared_ptr<Attempts>& call) {
   Session& session = call->record->session();
   Values arguments = call->left > 0 ? call->arguments : std::move(call->arguments);
   try {
-    const c10::MultiStreamGuard streams(call->streams);  // of the first try's thread
+    const c10::MultiStreamGuard streams(call->streams);
     auto message = torch_rpc::ScriptCall(call_operator_of_messages(), operands(session, call->record->to(),
                                                                                call->record->function(), std::move(arguments)))
                        .toMessage();
@@ -159,20 +159,12 @@ void try_once(const std::shared_ptr<Attempts>& call) {
   }
 }
 
-// In which the arguments were computed: a second try is made on another thread.
-std::vector<c10::Stream> current_streams(Session& session) {
-  std::vector<c10::Stream> streams;
-  for (const c10::Device& device : session.agent().native().getDevices()) {
-    streams.push_back(c10::impl::VirtualGuardImpl(device.type()).getStream(device));
-  }
-  return streams;
-}
-
 }  // namespace
 
 void send(const std::shared_ptr<CallRecord>& record, c10::intrusive_ptr<torch_rpc::Message> message, milliseconds timeout,
           std::function<void(const Answer*, const Error*)> decided, std::function<void()> over) {
   Session& session = record->session();
+  before_default_streams(current_streams(session.devices().own));  // functions that are called meanwhile come after
   record->add_sent(*message);
   const auto sent = std::make_shared<Sent>();
   sent->record = record;
@@ -286,7 +278,7 @@ Future rpc_async(const std::string& to, const std::string& function, Values argu
     invalid(function + ": calls inside of a distributed autograd context are not made again: the first try would wait for gradients");
   }
   auto call = std::make_shared<Attempts>();
-  call->state = std::make_shared<FutureState>();
+  call->state = std::make_shared<FutureState>(session->devices().own);
   try {
     call->record = std::make_shared<CallRecord>(session, worker, function, CallRecord::Clock::now() + timeout);
   } catch (const Error& error) {
@@ -295,7 +287,7 @@ Future rpc_async(const std::string& to, const std::string& function, Values argu
   call->arguments = std::move(arguments);
   call->timeout = timeout;
   call->left = options.retries;
-  call->streams = current_streams(*session);
+  call->streams = current_streams(session->devices().own);
   try_once(call);
   return Future(call->state);
 }

@@ -17,6 +17,7 @@
 #include "rpc/call_operator.h"
 #include "rpc/failure_value.h"
 #include "rpc/sendable.h"
+#include "rpc/streams.h"
 #include "rpc/used_graph.h"
 #include "tandem/dist_autograd.h"
 
@@ -44,8 +45,9 @@ void complete(torch_rpc::JitFuture& future, const c10::intrusive_ptr<torch_rpc::
 }
 
 at::IValue value_of_call(const torch::jit::Operator& op, torch::jit::Stack stack, const Callback::Streams& streams) {
-  const c10::MultiStreamGuard guard(streams);
-  return run_message(op, std::move(stack));
+  at::IValue value = run_message(op, std::move(stack));
+  before_default_streams(streams);
+  return value;
 }
 
 // The same, as an answer's: before anything of it is written, since references would be counted then.
@@ -63,11 +65,15 @@ at::IValue result_of_call(const torch::jit::Operator& op, torch::jit::Stack stac
   return value;
 }
 
-// `body` completes the future, or throws.
-FunctionPool::Task completing(Callback::Future future, std::function<void(torch_rpc::JitFuture&)> body) {
-  return [future = std::move(future), body = std::move(body), context = Container::currentContextId()] {
+// `body` completes the future, or throws. Both in the call's streams: an answer goes once what they were given is done, and
+// LibTorch takes those for them that are current when its future is completed.
+FunctionPool::Task completing(Callback::Future future, const Callback::Streams& streams,
+                              std::function<void(torch_rpc::JitFuture&)> body) {
+  return [future = std::move(future), streams, body = std::move(body), context = Container::currentContextId()] {
     const WithContext inside(context);
     try {
+      const c10::MultiStreamGuard guard(streams);
+      after_default_streams(streams);
       body(*future);
     } catch (...) {
       future->setErrorIfNeeded(std::current_exception());
@@ -132,7 +138,7 @@ Callback::Future Callback::processScriptCall(Command& rpc, const Streams& stream
   auto& call = static_cast<torch_rpc::ScriptCall&>(rpc);
   TORCH_CHECK(call.hasOp(), "a call without an operator");
   Future answer = future_of(message_type());
-  pool_.run(completing(answer,
+  pool_.run(completing(answer, streams,
                        [op = call.op(), stack = std::move(call.stackRef()), streams](torch_rpc::JitFuture& future) {
                          complete(future, torch_rpc::ScriptResp(result_of_call(*op, stack, streams)).toMessage());
                        }),
@@ -147,7 +153,7 @@ Callback::Future Callback::processScriptRemoteCall(Command& rpc, const Streams& 
   TORCH_CHECK(call.hasOp(), "a remote call without an operator");
   Future value = future_of(c10::AnyType::get());
   Future answer = assignOwnerRRef(call.retRRefId(), call.retForkId(), value);
-  pool_.run(completing(value,
+  pool_.run(completing(value, streams,
                        [op = call.op(), stack = std::move(call.stackRef()), streams](torch_rpc::JitFuture& future) {
                          future.markCompleted(value_of_call(*op, stack, streams));
                        }),
@@ -161,7 +167,7 @@ Callback::Future Callback::backward(Command& rpc, const Streams& streams) const 
   const auto request = std::make_shared<torch_autograd::PropagateGradientsReq>(given.getAutogradMetadata(), given.getGrads(),
                                                                                given.retainGraph());
   Future answer = future_of(message_type());
-  pool_.run(completing(answer,
+  pool_.run(completing(answer, streams,
                        [this, request, streams](torch_rpc::JitFuture& future) {
                          const Future inner = RequestCallbackNoPython::processRpcWithErrors(
                              *request, Type::BACKWARD_AUTOGRAD_REQ, streams);

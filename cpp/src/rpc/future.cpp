@@ -6,6 +6,7 @@
 #include "jit/errors.h"
 #include "rpc/function_pool.h"
 #include "rpc/session.h"
+#include "rpc/streams.h"
 
 namespace tandem::rpc {
 
@@ -64,6 +65,7 @@ at::IValue FutureState::wait(std::chrono::milliseconds timeout) const {
   }
   if (error_) throw *error_;
   if (of_) of_->wait();
+  after_default_streams(current_streams(devices_));
   return value_;
 }
 
@@ -85,10 +87,12 @@ std::optional<Error> Future::error() const {
 }
 
 Future Future::then(std::function<at::IValue(const Future&)> function) const {
-  const auto next = std::make_shared<FutureState>();
+  const auto next = std::make_shared<FutureState>(state_->devices());
   const auto go_on = [function = std::move(function), next, self = *this] {
     try {
-      next->succeed(function(self));
+      at::IValue value = function(self);
+      before_default_streams(current_streams(next->devices()));
+      next->succeed(std::move(value));
     } catch (const Error& error) {
       next->fail(error);
     } catch (...) {

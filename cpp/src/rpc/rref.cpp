@@ -20,7 +20,7 @@ using std::chrono::milliseconds;
 
 // The owner's value, once it is there.
 std::shared_ptr<FutureState> value_of(OwnerRRef& owner) {
-  const auto state = std::make_shared<FutureState>();
+  const auto state = std::make_shared<FutureState>(owner.getFuture()->devices());
   owner.getFuture()->addCallback([state](torch_rpc::JitFuture& done) {
     if (done.hasError()) return state->fail(Error(ErrorCode::kInternal, done.tryRetrieveErrorMessage()));
     const at::IValue value = done.constValue();
@@ -103,7 +103,7 @@ at::IValue RRef::to_here(milliseconds timeout) const {
   const auto limit = or_default(timeout);
   state_->check_created();
   check_context("to_here", owner().name);
-  const auto state = std::make_shared<FutureState>();
+  const auto state = std::make_shared<FutureState>(session->devices().own);
   try {
     const auto record = std::make_shared<CallRecord>(session, owner(), "to_here", CallRecord::Clock::now() + limit);
     auto message = torch_rpc::ScriptRRefFetchCall(static_cast<torch_rpc::worker_id_t>(session->self().id), state_->native->rrefId())
