@@ -146,7 +146,10 @@ const char* kind_name(Kind kind) {
                                                 "rpc_future",
                                                 "rpc_result",
                                                 "rref",
-                                                "distributed_optimizer"};
+                                                "distributed_optimizer",
+                                                "parameter_server",
+                                                "parameter_client",
+                                                "own_tensors"};
   return names[static_cast<int>(kind)];
 }
 

@@ -54,8 +54,11 @@ enum class Kind : int {
   kRpcResult,
   kRRef,
   kDistributedOptimizer,
+  kParameterServer,
+  kParameterClient,
+  kOwnTensors,
 };
-inline constexpr int kKindCount = 37;
+inline constexpr int kKindCount = 40;
 const char* kind_name(Kind kind);
 
 struct alignas(64) ThreadState {

@@ -16,6 +16,7 @@ import (
 type content struct {
 	tensors []c.CheckpointTensor
 	held    []*gotorch.Tensor
+	own     []*gotorch.Tensor // of them those that go with the content
 	values  string
 }
 
@@ -27,7 +28,42 @@ func (all *content) add(section string, own bool, named map[string]*gotorch.Tens
 	}
 }
 
-func (f *Folder) content(state State) (*content, error) { return contentOf(state, f.rngName()) }
+func (f *Folder) content(state State) (*content, error) {
+	made, err := contentOf(state, f.rngName())
+	if err == nil && state.Tables != nil {
+		err = made.addTables(state.Tables, f.part())
+	}
+	return made, err
+}
+
+// part of tables that this rank has.
+func (f *Folder) part() c.Tables {
+	if f.group == nil {
+		return c.Tables{Parts: 1}
+	}
+	return c.Tables{Part: f.group.Rank(), Parts: f.group.Size()}
+}
+
+func (all *content) addTables(tables Tables, part c.Tables) error {
+	return tables.Use(func(client c.ParameterClient) *c.Failure {
+		list, failure := c.ParameterClientState(client, part.Part, part.Parts)
+		for _, one := range list {
+			held := bridge.Adopt(one.Tensor).(*gotorch.Tensor)
+			all.held = append(all.held, held)
+			all.own = append(all.own, held)
+			all.tensors = append(all.tensors, c.CheckpointTensor{Section: one.Section, Name: one.Name, Own: true,
+				Tensor: one.Tensor.Handle, Whole: one.Whole, Begin: one.Begin})
+		}
+		return failure
+	})
+}
+
+// close frees what was made for the content alone.
+func (all *content) close() {
+	for _, tensor := range all.own {
+		tensor.Close()
+	}
+}
 
 // contentOf a state, whose random numbers have that name.
 func contentOf(state State, rngName string) (*content, error) {

@@ -16,6 +16,10 @@ const elasticRNG = "own"
 
 func init() {
 	bridge.Content = func(state any, use func([]c.CheckpointTensor, string) error) error {
+		if state.(*State).Tables != nil {
+			return &gotorch.Error{Code: gotorch.ErrUnsupported, Op: "elastic.Run",
+				Message: "Tables are on their servers, and no part of commits; save them by a checkpoint.Folder"}
+		}
 		made, err := contentOf(*state.(*State), elasticRNG)
 		if err != nil {
 			return err

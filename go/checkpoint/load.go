@@ -30,7 +30,7 @@ type Loaded struct {
 // all ranks where it is one on any; then some of the state may be filled. Errors: gotorch.ErrDataLoss where no whole
 // checkpoint is left.
 func (f *Folder) Load(ctx context.Context, state *State) (*Loaded, error) {
-	return f.load(ctx, state.selection(-1), f.filling(state))
+	return f.load(ctx, state.selection(-1), state.Tables, f.filling(state))
 }
 
 // LoadStep is the same of the checkpoint of one step. Errors: gotorch.ErrNotFound where there is none.
@@ -38,7 +38,7 @@ func (f *Folder) LoadStep(ctx context.Context, step int, state *State) (*Loaded,
 	if step < 0 {
 		return nil, invalidStep(step, "LoadStep")
 	}
-	return f.load(ctx, state.selection(int64(step)), f.filling(state))
+	return f.load(ctx, state.selection(int64(step)), state.Tables, f.filling(state))
 }
 
 // Selection is what [Folder.LoadTensors] reads of a checkpoint.
@@ -58,7 +58,7 @@ func (f *Folder) LoadTensors(ctx context.Context, selection Selection) (map[stri
 		raw.Step = int64(step)
 	}
 	var all map[string]map[string]*gotorch.Tensor
-	loaded, err := f.load(ctx, raw, func(sections map[string]map[string]*gotorch.Tensor, _ string) error {
+	loaded, err := f.load(ctx, raw, nil, func(sections map[string]map[string]*gotorch.Tensor, _ string) error {
 		all = maps.Clone(sections)
 		clear(sections)
 		return nil
@@ -81,7 +81,8 @@ func invalidStep(step int, method string) error {
 func (state *State) selection(step int64) c.CheckpointSelection {
 	selection := c.CheckpointSelection{Step: step, Prefixes: state.prefixes()}
 	for section, wanted := range map[string]bool{modelSection: state.Model != nil || state.Pipeline != nil, optimizerSection: state.Optimizer != nil,
-		averagesSection: state.Averages != nil, rngSection: state.RNG} {
+		averagesSection: state.Averages != nil, rngSection: state.RNG, c.TablesSection: state.Tables != nil,
+		c.TableOptimizersSection: state.Tables != nil} {
 		if !wanted {
 			selection.Without = append(selection.Without, section)
 		}
@@ -96,26 +97,48 @@ func (f *Folder) filling(state *State) func(map[string]map[string]*gotorch.Tenso
 	}
 }
 
-// load reads a checkpoint and has take use its sections and values. What take fails of on one rank is an error on all.
-func (f *Folder) load(ctx context.Context, selection c.CheckpointSelection,
+// load reads a checkpoint and has take use its sections and values, and the servers their part of them. What that fails of on
+// one rank is an error on all.
+func (f *Folder) load(ctx context.Context, selection c.CheckpointSelection, tables Tables,
 	take func(map[string]map[string]*gotorch.Tensor, string) error) (*Loaded, error) {
 	const op = "checkpoint_folder_load"
 	var found *c.LoadedCheckpoint
 	var unable *c.Failure // once the ranks have agreed on a checkpoint
-	err := f.use(ctx, op, func() *c.Failure {
-		var failure *c.Failure
+	read := func() (failure *c.Failure) {
 		if found, failure = c.LoadCheckpoint(f.handle, selection); found != nil {
 			unable, failure = failure, nil
 		}
 		return failure
+	}
+	part := f.part()
+	useTables := func(call func() *c.Failure) error {
+		if tables == nil {
+			return bridge.Error(call())
+		}
+		return tables.Use(func(client c.ParameterClient) *c.Failure {
+			part.Client = client
+			return call()
+		})
+	}
+	var readFailed error
+	err := f.use(ctx, op, func() *c.Failure {
+		readFailed = useTables(func() *c.Failure {
+			selection.Tables = part
+			return read()
+		})
+		return nil
 	})
-	if err != nil || found == nil {
+	defer found.Free()
+	if err = cmp.Or(err, readFailed); err != nil || found == nil {
 		return nil, err
 	}
 	sections := sectionsOf(found)
 	if err = bridge.Error(unable); err == nil {
 		panicked := gotorch.Try(func() { err = take(sections, found.Values) })
 		err = cmp.Or(err, panicked)
+	}
+	if err == nil && tables != nil {
+		err = useTables(func() *c.Failure { return found.LoadTables(part) })
 	}
 	for _, tensors := range sections { // those that nobody was given
 		closeAll(tensors)

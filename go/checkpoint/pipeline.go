@@ -23,6 +23,8 @@ func (state *State) check() error {
 	case state.Model != nil:
 		return &gotorch.Error{Code: gotorch.ErrInvalidArgument, Op: op,
 			Message: "it has a Model and a Pipeline; give the one that is trained"}
+	case state.Tables != nil:
+		return &gotorch.Error{Code: gotorch.ErrUnsupported, Op: op, Message: "Tables beside a Pipeline are not kept"}
 	case state.Averages != nil: // which are numbered, and others on each rank
 		return &gotorch.Error{Code: gotorch.ErrUnsupported, Op: op,
 			Message: "Averages of a Pipeline's stages are not kept; save those of each rank as Tensors under names of its own"}

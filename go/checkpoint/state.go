@@ -3,7 +3,6 @@ package checkpoint
 import (
 	"context"
 	"encoding/json"
-	"runtime"
 
 	"tandem.example/gotorch"
 	"tandem.example/gotorch/dist"
@@ -30,8 +29,11 @@ type State struct {
 	Loader            Loader // its place in the data
 	// Whether to keep the random numbers of this rank's CPU. A rank that was not there when they were saved keeps its own.
 	RNG bool
+	// What parameter servers have: a *rpc.ParameterClient. Each rank of the folder's group has one and writes its part of the
+	// tables, "users" and "users.sum"; they load on any number of ranks and servers. Between two steps of all trainers.
+	Tables Tables
 	// Further tensors that are the same on all ranks, by section and name. A section's name is part of a file's: letters,
-	// digits, '_' and '-', and not one of model, optimizer, averages and rng. A load gives what there is.
+	// digits, '_' and '-', and not one of model, optimizer, averages, rng, tables and table_optimizers. A load gives what there is.
 	Tensors map[string]map[string]*gotorch.Tensor
 	// The program's own, as encoding/json writes it, of rank 0; a load needs a pointer.
 	Values any
@@ -41,6 +43,11 @@ type State struct {
 type Loader interface {
 	State() ([]byte, error)
 	Restore(state []byte) error
+}
+
+// Tables of parameter servers: a *rpc.ParameterClient alone.
+type Tables interface {
+	Use(call func(c.ParameterClient) *c.Failure) error
 }
 
 // Scheduler is any of those of package optim.
@@ -94,6 +101,6 @@ func (f *Folder) save(ctx context.Context, step int, state State, async bool) er
 	err = f.use(ctx, op, func() *c.Failure {
 		return c.SaveCheckpoint(f.handle, int64(step), content.tensors, content.values, async)
 	})
-	runtime.KeepAlive(content)
+	content.close()
 	return err
 }

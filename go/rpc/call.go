@@ -134,10 +134,16 @@ func (f *Future) Wait(ctx context.Context) (any, error) {
 		select {
 		case <-f.Done():
 		default:
-			select {
-			case <-f.Done():
-			case <-ctx.Done():
-				return nil, ended(ctx, "rpc_future_wait", f.worker, "the context ended; the call goes on")
+			var err error
+			c.WaitingInRPC(func() {
+				select {
+				case <-f.Done():
+				case <-ctx.Done():
+					err = ended(ctx, "rpc_future_wait", f.worker, "the context ended; the call goes on")
+				}
+			})
+			if err != nil {
+				return nil, err
 			}
 		}
 	}

@@ -53,6 +53,12 @@ func registerAll() error {
 		"back": func(a []any) (any, error) { // through a call of its own, on this goroutine
 			return rpc.Call(context.Background(), "worker0", "scaled", a[0])
 		},
+		"circle": func(a []any) (any, error) { // through worker 0 back to this one, by a context of its own
+			ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+			defer cancel()
+			return rpc.Call(ctx, "worker0", "back to worker 1", a[0])
+		},
+		"back to worker 1": func(a []any) (any, error) { return rpc.Call(context.Background(), "worker1", "echo", a[0]) },
 	}
 	for name, function := range functions {
 		if err := rpc.Register(name, function); err != nil {
@@ -77,7 +83,7 @@ func callsChild(ctx context.Context) error {
 	}
 	if rank == "0" {
 		for name, one := range map[string]func(context.Context) error{"values": values, "failures": failures,
-			"futures": futures, "references": references, "training": training, "counts": counts} {
+			"futures": futures, "circles": circles, "references": references, "training": training, "counts": counts} {
 			if err := one(ctx); err != nil {
 				return fmt.Errorf("%s: %w", name, err)
 			}
@@ -192,6 +198,25 @@ func futures(ctx context.Context) error {
 	for range 2 {
 		if _, err := failed.Wait(ctx); !errors.Is(err, gotorch.ErrDataLoss) {
 			return fmt.Errorf("a future's failure: %w", err)
+		}
+	}
+	return nil
+}
+
+// circles has more functions wait on worker 1, by contexts of their own, than may run there at a time; and those that they wait
+// for run there.
+func circles(ctx context.Context) error {
+	var under []*rpc.Future
+	for i := range 10 {
+		future, err := rpc.CallOptions{Timeout: 30 * time.Second}.CallAsync(ctx, "worker1", "circle", i)
+		if err != nil {
+			return err
+		}
+		under = append(under, future)
+	}
+	for i, future := range under {
+		if back, err := future.Wait(ctx); err != nil || back != i {
+			return fmt.Errorf("%d came back as %v: %w", i, back, err)
 		}
 	}
 	return nil

@@ -14,9 +14,11 @@ import (
 )
 
 var children = testmain.Children{
-	"calls":   func() { dist.Main(callsChild) },
-	"faults":  func() { dist.Main(faultsChild) },
-	"refused": func() { dist.Main(refusedChild) },
+	"calls":      func() { dist.Main(callsChild) },
+	"faults":     func() { dist.Main(faultsChild) },
+	"gpu":        func() { dist.Main(gpuChild) },
+	"parameters": func() { dist.Main(parametersChild) },
+	"refused":    func() { dist.Main(refusedChild) },
 }
 
 func TestMain(m *testing.M) { testmain.Run(m, children) }

@@ -23,10 +23,8 @@ type OptimizerOptions struct {
 // have the same parameters. It may be used by several goroutines, and must be closed. Source:
 // torch.distributed.optim.DistributedOptimizer.
 type DistributedOptimizer struct {
-	mutex  sync.Mutex
 	handle c.DistributedOptimizer
-	users  int // of the handle, which goes with the last one after Close
-	closed bool
+	users  users
 	watch  *leak.Watch
 }
 
@@ -52,7 +50,7 @@ func NewDistributedOptimizer(ctx context.Context, kind string, parameters []*RRe
 			if one == nil {
 				panic(&gotorch.Error{Code: gotorch.ErrInvalidArgument, Op: "rpc.NewDistributedOptimizer", Message: "a parameter is nil"})
 			}
-			handles[i] = one.native("rpc.NewDistributedOptimizer")
+			handles[i] = one.native(frame, "rpc.NewDistributedOptimizer")
 		}
 		for name, value := range options {
 			frame.Name(name)
@@ -92,7 +90,7 @@ func NewDistributedOptimizer(ctx context.Context, kind string, parameters []*RRe
 
 func (d *DistributedOptimizer) use(ctx context.Context, op string, call func(c.DistributedOptimizer) *c.Failure) error {
 	return blocking(ctx, op, "", "the context ended; workers go on", func() *c.Failure {
-		if !d.acquire() {
+		if !d.users.acquire() {
 			return &c.Failure{Code: c.CodeClosed, Op: op, Message: "the optimizer was closed before this use"}
 		}
 		defer d.release()
@@ -100,20 +98,8 @@ func (d *DistributedOptimizer) use(ctx context.Context, op string, call func(c.D
 	})
 }
 
-func (d *DistributedOptimizer) acquire() bool {
-	d.mutex.Lock()
-	defer d.mutex.Unlock()
-	if d.closed {
-		return false
-	}
-	d.users++
-	return true
-}
-
 func (d *DistributedOptimizer) release() {
-	d.mutex.Lock()
-	defer d.mutex.Unlock()
-	if d.users--; d.closed && d.users == 0 {
+	if d.users.release() {
 		c.FreeDistributedOptimizer(d.handle)
 	}
 }
@@ -142,13 +128,7 @@ func (d *DistributedOptimizer) SetOption(ctx context.Context, name string, value
 
 // Close has the owners drop their optimizers, once no Step waits any more. A second Close does nothing.
 func (d *DistributedOptimizer) Close() error {
-	if !d.watch.Done() {
-		return nil
-	}
-	d.mutex.Lock()
-	defer d.mutex.Unlock()
-	d.closed = true
-	if d.users == 0 {
+	if d.watch.Done() && d.users.close() {
 		c.FreeDistributedOptimizer(d.handle)
 	}
 	return nil

@@ -82,7 +82,7 @@ func put(frame *c.Frame, value any, op, place string) {
 			frame.None()
 			return true
 		}
-		frame.RRef(r.native(op))
+		frame.RRef(r.native(frame, op))
 		return true
 	})
 }

@@ -3,7 +3,6 @@ package rpc
 import (
 	"context"
 	"runtime"
-	"sync"
 
 	"tandem.example/gotorch"
 	"tandem.example/gotorch/internal/bridge"
@@ -14,10 +13,8 @@ import (
 // a reference. As an argument, a result or a part of one it gives whoever gets it a reference too. Close gives it up, and
 // so does the collector once nothing leads to it. It may be used by several goroutines. Source: torch.distributed.rpc.RRef.
 type RRef struct {
-	mutex   sync.Mutex
 	handle  c.RRef
-	users   int // of the handle, which goes with the last one after Close
-	closed  bool
+	users   users
 	cleanup runtime.Cleanup
 }
 
@@ -45,43 +42,29 @@ func NewRRef(value any) (*RRef, error) {
 	return newRRef(handle), nil
 }
 
-// acquire gives the handle, until release; false after Close.
-func (r *RRef) acquire() (c.RRef, bool) {
-	r.mutex.Lock()
-	defer r.mutex.Unlock()
-	if r.closed {
-		return nil, false
-	}
-	r.users++
-	return r.handle, true
-}
-
 func (r *RRef) release() {
-	r.mutex.Lock()
-	defer r.mutex.Unlock()
-	if r.users--; r.closed && r.users == 0 {
+	if r.users.release() {
 		c.FreeRRef(r.handle)
 	}
 }
 
-// native is the handle for a call named op; it panics with *gotorch.Error where it was closed.
-func (r *RRef) native(op string) c.RRef {
-	r.mutex.Lock()
-	defer r.mutex.Unlock()
-	if r.closed {
+// native is the handle for a call named op, until the call's frame is released; it panics with *gotorch.Error where it was
+// closed.
+func (r *RRef) native(frame *c.Frame, op string) c.RRef {
+	if !r.users.acquire() {
 		panic(&gotorch.Error{Code: gotorch.ErrClosed, Op: op, Message: "the reference (RRef) was closed before this use"})
 	}
+	frame.After(r.release)
 	return r.handle
 }
 
 // Owner is the worker that has the value.
 func (r *RRef) Owner() (Worker, error) {
-	handle, ok := r.acquire()
-	if !ok {
+	if !r.users.acquire() {
 		return Worker{}, closed("rref_owner", "reference (RRef)")
 	}
 	defer r.release()
-	id, failure := c.RRefOwner(handle)
+	id, failure := c.RRefOwner(r.handle)
 	if failure != nil {
 		return Worker{}, errorOf(context.Background(), "", "", failure)
 	}
@@ -90,22 +73,20 @@ func (r *RRef) Owner() (Worker, error) {
 
 // IsOwner tells whether this worker has the value; false after Close.
 func (r *RRef) IsOwner() bool {
-	handle, ok := r.acquire()
-	if !ok {
+	if !r.users.acquire() {
 		return false
 	}
 	defer r.release()
-	return c.RRefIsOwner(handle)
+	return c.RRefIsOwner(r.handle)
 }
 
 // ConfirmedByOwner tells whether the owner knows of this reference; false after Close.
 func (r *RRef) ConfirmedByOwner() bool {
-	handle, ok := r.acquire()
-	if !ok {
+	if !r.users.acquire() {
 		return false
 	}
 	defer r.release()
-	return c.RRefIsConfirmed(handle)
+	return c.RRefIsConfirmed(r.handle)
 }
 
 // ToHere gives a copy of the value, on its owner the value itself. When ctx ends it returns. Errors: those of [Call].
@@ -130,12 +111,11 @@ func (r *RRef) fetch(ctx context.Context, op string, get func(c.RRef) (c.Value, 
 	}
 	var value any
 	err = blocking(ctx, op, owner.Name, "the context ended", func() *c.Failure {
-		handle, ok := r.acquire()
-		if !ok {
+		if !r.users.acquire() {
 			return &c.Failure{Code: c.CodeClosed, Op: op, Message: "the reference (RRef) was closed before this use"}
 		}
 		defer r.release()
-		got, failure := get(handle)
+		got, failure := get(r.handle)
 		if failure == nil {
 			value = bridge.FromScript(got)
 		}
@@ -148,17 +128,11 @@ func (r *RRef) fetch(ctx context.Context, op string, get func(c.RRef) (c.Value, 
 	return value, nil
 }
 
-// Close gives the reference up, once no ToHere or LocalValue waits any more. A second Close does nothing. It comes after
-// the calls that have the reference as an argument have begun.
+// Close gives the reference up, once no ToHere or LocalValue waits any more, and calls that have it as an argument have begun.
+// A second Close does nothing.
 func (r *RRef) Close() error {
-	r.mutex.Lock()
-	defer r.mutex.Unlock()
-	if r.closed {
-		return nil
-	}
-	r.closed = true
 	r.cleanup.Stop()
-	if r.users == 0 {
+	if r.users.close() {
 		c.FreeRRef(r.handle)
 	}
 	return nil

@@ -24,13 +24,20 @@ type Options struct {
 	WorldSize   int              // number of workers
 	Timeout     time.Duration    // of meeting the other workers, and of a graceful Shutdown; unset: 5 minutes
 	CallTimeout time.Duration    // of a call that names none; unset: a minute
-	// Threads that run what others call; a function that waits for another call takes one. Unset: 16.
+	// Functions that others call run at a time, beside those that wait for calls of their own. Unset: 16.
 	NumWorkerThreads int
+	// Threads for functions that others call, those that wait among them. A call that finds none is run later, or times out.
+	// Unset: 1,024.
+	MostWorkerThreads int
 	// Calls of this worker under way at a time; later ones wait for room. Unset: 16,384.
 	MostOutstanding int
 	// Where this worker listens: a numeric address of this machine, or a network interface. Unset: TP_SOCKET_IFNAME of the
 	// environment, else loopback, which only workers of one host can share.
 	Address string
+	// By the name of another worker: GPUs of this machine, and which of its GPUs tensors of calls to it arrive on, one to one.
+	// Results come back the same way. Tensors on devices that are not mapped cannot be sent. Source:
+	// TensorPipeRpcBackendOptions.set_device_map.
+	DeviceMaps map[string]map[gotorch.Device]gotorch.Device
 }
 
 // session is what Init has made; its context ends what is under way.
@@ -78,7 +85,13 @@ func Init(ctx context.Context, options ...Options) error {
 	}
 	raw := c.RPCOptions{InitMethod: o.InitMethod, Address: o.Address, Rank: o.Rank.Or(-1), WorldSize: cmp.Or(o.WorldSize, -1),
 		TimeoutMS: milliseconds(cmp.Or(o.Timeout, 5*time.Minute)), CallTimeoutMS: milliseconds(cmp.Or(o.CallTimeout, time.Minute)),
-		MostOutstanding: cmp.Or(o.MostOutstanding, 16384), NumThreads: cmp.Or(o.NumWorkerThreads, 16)}
+		MostOutstanding: cmp.Or(o.MostOutstanding, 16384), NumThreads: cmp.Or(o.NumWorkerThreads, 16),
+		MostThreads: cmp.Or(o.MostWorkerThreads, 1024)}
+	for worker, pairs := range o.DeviceMaps {
+		for from, to := range pairs {
+			raw.DeviceMaps = append(raw.DeviceMaps, c.RPCDeviceMap{Worker: worker, From: rawDevice(from), To: rawDevice(to)})
+		}
+	}
 	if err := join(ctx, o.Name, raw, store, done); err != nil {
 		return err
 	}
@@ -193,12 +206,16 @@ func apart(ctx context.Context, op, worker, goesOn string, call func() *c.Failur
 	}
 	came := make(chan *c.Failure, 1)
 	go func() { came <- call() }()
-	select {
-	case failure := <-came:
-		return errorOf(ctx, "", worker, failure)
-	case <-ctx.Done():
-		return ended(ctx, op, worker, goesOn)
-	}
+	var err error
+	c.WaitingInRPC(func() {
+		select {
+		case failure := <-came:
+			err = errorOf(ctx, "", worker, failure)
+		case <-ctx.Done():
+			err = ended(ctx, op, worker, goesOn)
+		}
+	})
+	return err
 }
 
 // isSessions tells whether ctx ends with that of Init and not before.
@@ -211,4 +228,8 @@ func milliseconds(d time.Duration) int64 { return int64((d + time.Millisecond - 
 
 func invalid(op, format string, arguments ...any) error {
 	return &Error{Err: &gotorch.Error{Code: gotorch.ErrInvalidArgument, Op: op, Message: fmt.Sprintf(format, arguments...)}}
+}
+
+func rawDevice(d gotorch.Device) c.Device {
+	return c.Device{Kind: int32(d.Kind), Index: int32(d.Index)}
 }

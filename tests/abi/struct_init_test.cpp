@@ -79,6 +79,9 @@ TEST(StructInit, MakesWhatTheMacroMakes) {
   EXPECT_INITIALISED(tdm_rref_counts, TDM_RREF_COUNTS_INIT);
   EXPECT_INITIALISED(tdm_rpc_statistics, TDM_RPC_STATISTICS_INIT);
   EXPECT_INITIALISED(tdm_distributed_optimizer_options, TDM_DISTRIBUTED_OPTIMIZER_OPTIONS_INIT);
+  EXPECT_INITIALISED(tdm_parameter_server_options, TDM_PARAMETER_SERVER_OPTIONS_INIT);
+  EXPECT_INITIALISED(tdm_parameter_server_statistics, TDM_PARAMETER_SERVER_STATISTICS_INIT);
+  EXPECT_INITIALISED(tdm_parameter_client_options, TDM_PARAMETER_CLIENT_OPTIONS_INIT);
   EXPECT_INITIALISED(tdm_recordio_writer_options, TDM_RECORDIO_WRITER_OPTIONS_INIT);
   EXPECT_INITIALISED(tdm_loader_options, TDM_LOADER_OPTIONS_INIT);
   EXPECT_INITIALISED(tdm_loader_batch, TDM_LOADER_BATCH_INIT);
@@ -117,7 +120,7 @@ TEST(StructInit, IsThereForEveryMacro) {
     const std::string type = (*match)[2];
     EXPECT_THAT(text, HasSubstr("void " + type + "_init(" + type + "* made, size_t struct_size);"));
   }
-  EXPECT_EQ(macros, 44);
+  EXPECT_EQ(macros, 47);
 }
 
 }  // namespace

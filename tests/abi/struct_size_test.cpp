@@ -2,13 +2,12 @@
 #include <fstream>
 #include <functional>
 #include <iterator>
-#include <ostream>
 #include <regex>
 #include <set>
 
 #include "abi/guarded.h"
+#include "abi/struct_cases.h"
 #include "capi/autograd_values.h"
-#include "capi/rpc_alone.h"
 #include "cpp/data/temp_dir.h"
 
 namespace {
@@ -16,37 +15,7 @@ namespace {
 using namespace calls;
 using testing::AllOf;
 using testing::HasSubstr;
-using Bytes = std::vector<unsigned char>;
-
-// A struct of tandem.h with struct_size, and a call that takes it.
-struct Case {
-  const char* type;
-  Bytes initial;                          // what the _INIT macro makes, with what the call cannot do without
-  std::size_t required;                   // bytes of it that the call cannot do without
-  std::function<tdm_error*(void*)> call;  // ends what it made
-  bool is_output = false;                 // the call fills it
-};
-
-std::ostream& operator<<(std::ostream& out, const Case& one) {
-  return out << one.type;
-}
-
-template <typename Struct>
-Case of_struct(const char* type, const Struct& initial, tdm_error* (*call)(Struct*),
-               std::size_t required = sizeof(std::size_t)) {
-  const auto* bytes = reinterpret_cast<const unsigned char*>(&initial);
-  return {type, Bytes(bytes, bytes + sizeof initial), required,
-          [call](void* given) { return call(static_cast<Struct*>(given)); }};
-}
-
-template <typename Struct>
-Case output(const char* type, const Struct& initial, tdm_error* (*call)(Struct*)) {
-  Case made = of_struct(type, initial, call);
-  made.is_output = true;
-  return made;
-}
-
-#define INITIAL(type, INIT) #type, type INIT
+using namespace struct_sizes;
 
 tdm_error* write_file(const std::string& path, const tdm_recordio_writer_options* options) {
   tdm_recordio_writer* writer = nullptr;
@@ -125,20 +94,8 @@ tdm_error* with_ddp(const std::function<tdm_error*(tdm_ddp*)>& call, bool after_
   return error;
 }
 
-// A call on a reference of this worker's.
-tdm_error* with_rref(const std::function<tdm_error*(tdm_rref*)>& call) {
-  join_alone();
-  const Tensor weight = parameter({1, 2}, {2});
-  const tdm_value value = of(weight);
-  tdm_rref* rref = nullptr;
-  EXPECT_OK(tdm_rref_create(&value, &rref));
-  tdm_error* error = call(rref);
-  tdm_rref_free(rref);
-  return error;
-}
-
 std::vector<Case> cases() {
-  return {
+  std::vector<Case> all{
       of_struct<tdm_load_options>(INITIAL(tdm_load_options, TDM_LOAD_OPTIONS_INIT),
                                   [](tdm_load_options* given) { return tdm_load(given); }),
       output<tdm_modes>(INITIAL(tdm_modes, TDM_MODES_INIT), [](tdm_modes* given) { return tdm_get_modes(given); }),
@@ -403,44 +360,6 @@ std::vector<Case> cases() {
             tdm_process_group_free(group);
             return error;
           }),
-      of_struct<tdm_rpc_options>(INITIAL(tdm_rpc_options, TDM_RPC_OPTIONS_INIT),
-                                 [](tdm_rpc_options* given) -> tdm_error* {
-                                   join_alone();
-                                   tdm_error* error = tdm_rpc_init("again", given, nullptr);
-                                   if (std::string(tdm_error_message(error)).find("already") == std::string::npos) return error;
-                                   tdm_error_free(error);
-                                   return nullptr;
-                                 }),
-      of_struct<tdm_rpc_call_options>(INITIAL(tdm_rpc_call_options, TDM_RPC_CALL_OPTIONS_INIT),
-                                      [](tdm_rpc_call_options* given) {
-                                        return with_rref([given](tdm_rref* rref) {
-                                          tdm_value value{};
-                                          tdm_error* error = tdm_rref_to_here(rref, given, &value);
-                                          tdm_value_clear(&value);
-                                          return error;
-                                        });
-                                      }),
-      output<tdm_rref_counts>(INITIAL(tdm_rref_counts, TDM_RREF_COUNTS_INIT),
-                              [](tdm_rref_counts* given) {
-                                join_alone();
-                                return tdm_rref_get_counts(given);
-                              }),
-      output<tdm_rpc_statistics>(INITIAL(tdm_rpc_statistics, TDM_RPC_STATISTICS_INIT),
-                                 [](tdm_rpc_statistics* given) {
-                                   join_alone();
-                                   return tdm_rpc_get_statistics("self", given);
-                                 }),
-      of_struct<tdm_distributed_optimizer_options>(
-          INITIAL(tdm_distributed_optimizer_options, TDM_DISTRIBUTED_OPTIMIZER_OPTIONS_INIT),
-          [](tdm_distributed_optimizer_options* given) {
-            return with_rref([given](tdm_rref* rref) {
-              const tdm_option rate = option("lr", of(0.1));
-              tdm_distributed_optimizer* made = nullptr;
-              tdm_error* error = tdm_distributed_optimizer_create("SGD", &rref, 1, &rate, 1, given, &made);
-              tdm_distributed_optimizer_free(made);
-              return error;
-            });
-          }),
       of_struct<tdm_jit_trace>(
           "tdm_jit_trace",
           [] {
@@ -547,6 +466,8 @@ std::vector<Case> cases() {
                                       return error;
                                     }),
   };
+  for (Case& one : rpc_cases()) all.push_back(std::move(one));
+  return all;
 }
 
 class StructSize : public testing::TestWithParam<Case> {

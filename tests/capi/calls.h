@@ -253,7 +253,10 @@ class LeakCheck {
                                            "rpc_future",
                                            "rpc_result",
                                            "rref",
-                                           "distributed_optimizer"};
+                                           "distributed_optimizer",
+                                           "parameter_server",
+                                           "parameter_client",
+                                           "own_tensors"};
   std::vector<std::int64_t> before_;
   std::int64_t bytes_;
 };

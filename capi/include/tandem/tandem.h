@@ -121,6 +121,9 @@ typedef struct tdm_rpc_future tdm_rpc_future;
 typedef struct tdm_rpc_result tdm_rpc_result;
 typedef struct tdm_rref tdm_rref;
 typedef struct tdm_distributed_optimizer tdm_distributed_optimizer;
+typedef struct tdm_parameter_server tdm_parameter_server;
+typedef struct tdm_parameter_client tdm_parameter_client;
+typedef struct tdm_own_tensors tdm_own_tensors;
 
 /* --------------------------------------------------------------------------------------------------------- errors */
 
@@ -214,7 +217,8 @@ TDM_API tdm_error* tdm_cuda_device_count(int32_t* out);
  * "recordio_writer", "recordio_reader", "loader", "scope", "named_tensors", "string", "strings", "mode", "hook",
  * "callback", "generator", "stream", "event", "grad_scaler", "model_averager", "summary_writer", "data_parallel",
  * "dataset", "sampler", "checkpoint_folder", "checkpoint", "lr_scheduler", "averaged_parameters", "pipeline", "device_mesh",
- * "rpc_future", "rpc_result", "rref", "distributed_optimizer", "error"), for leak tests. -1 for an unknown type. */
+ * "rpc_future", "rpc_result", "rref", "distributed_optimizer", "parameter_server", "parameter_client", "own_tensors",
+ * "error"), for leak tests. -1 for an unknown type. */
 TDM_API int64_t tdm_live_count(const char* type);
 /* Bytes of tensor storage that live handles keep alive (an upper bound: shared storage counts once a handle). */
 TDM_API int64_t tdm_tensor_live_bytes(void);
@@ -2153,7 +2157,17 @@ TDM_API tdm_error* tdm_elastic_describe(tdm_elastic* elastic, const char* text);
  * torch.distributed.rpc.
  *
  * Values are NONE, tensors, numbers, STRINGs of any bytes, lists, TUPLEs, DICTs and RREFs, at any depth, as
- * tdm_jit_call() takes and gives them. Tensors come as copies on the CPU. */
+ * tdm_jit_call() takes and gives them. Tensors come as copies on the CPU, or where the options map their GPU to. */
+
+/* Tensors of calls to a worker that are on the GPU `from` of this machine arrive on its GPU `to`, and results come back the
+ * same way: one to one, by as many of these as there are pairs. All workers that have part load CUDA first. Source:
+ * TensorPipeRpcBackendOptions.set_device_map. */
+typedef struct tdm_rpc_device_map {
+  const char* worker;
+  tdm_device from;
+  tdm_device to;
+} tdm_rpc_device_map;
+
 typedef struct tdm_rpc_options {
   size_t struct_size;
   TDM_NULLABLE const char* init_method; /* "env://", "tcp://host:port", "file:///path"; ignored when a store is given */
@@ -2164,9 +2178,12 @@ typedef struct tdm_rpc_options {
   int64_t most_outstanding;   /* calls of this worker under way at a time; later ones wait for room */
   TDM_NULLABLE const char* address; /* where this worker listens: a numeric address of this machine or a network interface;
                                        NULL: TP_SOCKET_IFNAME, else loopback, which only workers of one host can share */
-  int32_t num_worker_threads; /* run what others call; a call that waits for another call takes one */
+  int32_t num_worker_threads;  /* functions that others call run at a time, beside those that wait for calls of their own */
+  int32_t most_worker_threads; /* those that wait among them; a call that finds no thread is run later, or times out */
+  const tdm_rpc_device_map* device_maps;
+  size_t device_map_count;
 } tdm_rpc_options;
-#define TDM_RPC_OPTIONS_INIT { sizeof(tdm_rpc_options), "env://", -1, -1, 300000, 60000, 16384, NULL, 16 }
+#define TDM_RPC_OPTIONS_INIT { sizeof(tdm_rpc_options), "env://", -1, -1, 300000, 60000, 16384, NULL, 16, 1024, NULL, 0 }
 TDM_API void tdm_rpc_options_init(tdm_rpc_options* made, size_t struct_size);
 
 /* Joins the job's workers under a name of its own: 1 to 128 letters, digits, '-', '_' and ':'. Blocks until all have
@@ -2203,6 +2220,12 @@ TDM_API tdm_error* tdm_rpc_register_function(
 TDM_API tdm_error* tdm_rpc_register_module(const char* name, tdm_module* module);
 /* Of a function or module; calls that have begun go on. *existed, which may be NULL: 0 when there was none. */
 TDM_API tdm_error* tdm_rpc_unregister(const char* name, TDM_NULLABLE int32_t* existed);
+
+/* For functions that wait for calls of their own by other means than these functions, such as a runtime's own: until
+ * tdm_rpc_wait_end() the function that this thread runs does not count among num_worker_threads. 1: that is due, on this
+ * thread; 0: it is not, for no such function runs here, or it waits already. */
+TDM_API TDM_THREAD_SAFE int32_t tdm_rpc_wait_begin(void);
+TDM_API TDM_THREAD_SAFE void tdm_rpc_wait_end(void);
 
 typedef struct tdm_rpc_call_options {
   size_t struct_size;
@@ -2322,6 +2345,150 @@ TDM_API TDM_BLOCKS TDM_THREAD_SAFE tdm_error* tdm_distributed_optimizer_step(tdm
 TDM_API TDM_BLOCKS TDM_THREAD_SAFE tdm_error* tdm_distributed_optimizer_set_option(tdm_distributed_optimizer* optimizer,
                                                                                    const tdm_option* option);
 TDM_API void tdm_distributed_optimizer_free(tdm_distributed_optimizer* optimizer);
+
+/* Parameters that live on servers: trainers read them, and servers apply the trainers' gradients. Embedding tables are spread
+ * over the servers by rows, of which a trainer reads and pushes only those that its batch needs. Servers and trainers are
+ * workers of one session; docs/parameter-server.md has more. Sources: Li et al. 2014 (Scaling Distributed Machine Learning
+ * with the Parameter Server); Ho et al. 2013 (stale synchronous parallel). */
+typedef struct tdm_parameter_server_options {
+  size_t struct_size;
+  int64_t most_bytes; /* of all tables, without what optimizers remember; 0: three quarters of this machine's memory */
+} tdm_parameter_server_options;
+#define TDM_PARAMETER_SERVER_OPTIONS_INIT { sizeof(tdm_parameter_server_options), 0 }
+TDM_API void tdm_parameter_server_options_init(tdm_parameter_server_options* made, size_t struct_size);
+
+/* Makes this worker a server: one a process, before tdm_rpc_init(), so that no trainer comes too early. Free with
+ * tdm_parameter_server_free(), which drops the tables. Errors: TDM_ERROR_INVALID_ARGUMENT where the process has one. */
+TDM_API tdm_error* tdm_parameter_server_create(const tdm_parameter_server_options* options, tdm_parameter_server** out);
+TDM_API void tdm_parameter_server_free(tdm_parameter_server* server);
+/* Until all trainers have joined and none is left. *done: 0 where the time was over before. Errors, once none is left: why
+ * the training failed, such as TDM_ERROR_PEER_LOST naming a trainer that died. */
+TDM_API TDM_BLOCKS TDM_THREAD_SAFE tdm_error* tdm_parameter_server_wait(tdm_parameter_server* server,
+                                                                        int64_t timeout_ms, int32_t* done);
+typedef struct tdm_parameter_server_statistics {
+  size_t struct_size;
+  int64_t updates;     /* synchronous: of all tables at a time; else one a push */
+  int64_t pushes;      /* that trainers made, one a step */
+  int64_t waits;       /* pushes after which the trainer had to wait for others */
+  int64_t rows_read;   /* of embedding tables */
+  int64_t rows_pushed;
+  int64_t most_ahead;  /* steps that a trainer was ahead of the slowest when it pushed */
+  int64_t bytes;       /* of all tables */
+} tdm_parameter_server_statistics;
+#define TDM_PARAMETER_SERVER_STATISTICS_INIT { sizeof(tdm_parameter_server_statistics), 0, 0, 0, 0, 0, 0, 0 }
+TDM_API void tdm_parameter_server_statistics_init(tdm_parameter_server_statistics* made, size_t struct_size);
+TDM_API TDM_THREAD_SAFE tdm_error* tdm_parameter_server_get_statistics(const tdm_parameter_server* server,
+                                                                       tdm_parameter_server_statistics* out);
+/* The workers that train now. Free *out with tdm_strings_free(). */
+TDM_API TDM_THREAD_SAFE tdm_error* tdm_parameter_server_trainers(const tdm_parameter_server* server, tdm_strings** out);
+/* The tables of which this server has a part, and the dense parameters that it has. Free *out with tdm_strings_free(). */
+TDM_API TDM_THREAD_SAFE tdm_error* tdm_parameter_server_tables(const tdm_parameter_server* server, tdm_strings** out);
+
+/* Which server has a row. */
+typedef int32_t tdm_row_placement;
+enum {
+  TDM_ROW_PLACEMENT_MODULO = 0, /* row modulo the number of servers: neighbours are on all servers */
+  TDM_ROW_PLACEMENT_RANGE = 1   /* each server has rows that follow each other */
+};
+/* What becomes of the others where a trainer dies, or goes without tdm_parameter_client_leave(). */
+typedef int32_t tdm_lost_trainers;
+enum {
+  TDM_LOST_TRAINERS_FAIL = 0, /* all get TDM_ERROR_PEER_LOST, naming it: the job goes on from a checkpoint */
+  TDM_LOST_TRAINERS_LEAVE = 1 /* they go on without it */
+};
+
+/* A table of `rows` vectors. Source: torch.nn.Embedding. */
+typedef struct tdm_embedding_table {
+  const char* name; /* 1 to 255 bytes without '/', another one than those of dense parameters */
+  int64_t rows;
+  int64_t width;
+  tdm_dtype dtype; /* TDM_DTYPE_FLOAT32 or TDM_DTYPE_FLOAT64 */
+  tdm_row_placement placement;
+  TDM_NULLABLE const char* optimizer;  /* as tdm_optimizer_create() takes it, one for sparse gradients: "SGD" without momentum and */
+  const tdm_option* optimizer_options; /* weight decay, "Adagrad", "SparseAdam"; NULL: "SGD" */
+  size_t optimizer_option_count;
+  TDM_NULLABLE tdm_tensor* initial; /* [rows, width]; NULL: numbers of a normal distribution around 0, drawn on the servers: the */
+  double standard_deviation;        /* same for a seed, however many servers there are */
+  uint64_t seed;
+} tdm_embedding_table;
+
+typedef struct tdm_parameter_client_options {
+  size_t struct_size;
+  const char* const* servers; /* workers that are servers, in the same order on all trainers */
+  size_t server_count;
+  int64_t trainers;   /* that have to join before the first step; more may join later */
+  int64_t staleness;  /* not synchronous: how many steps a trainer may be ahead of the slowest one before it waits */
+  int64_t timeout_ms; /* of each call and each wait */
+  TDM_NULLABLE const char* dense_optimizer; /* of the dense parameters, any of the registry but LBFGS; one a server; NULL: "SGD" */
+  const tdm_option* dense_options;
+  size_t dense_option_count;
+  int32_t synchronous; /* the gradients that all trainers pushed in a step are averaged, and make one update; 0: each push makes
+                          one at once, unscaled */
+  tdm_lost_trainers lost_trainers;
+} tdm_parameter_client_options;
+#define TDM_PARAMETER_CLIENT_OPTIONS_INIT \
+  { sizeof(tdm_parameter_client_options), NULL, 0, 1, 0, 300000, NULL, NULL, 0, 1, TDM_LOST_TRAINERS_FAIL }
+TDM_API void tdm_parameter_client_options_init(tdm_parameter_client_options* made, size_t struct_size);
+
+/* Joins as a trainer, one client a process at a time; all trainers give the same options and declare the same tables. Blocks
+ * until `trainers` have joined; who comes later, until the present step is over. Then the dense parameters, tensors of this
+ * trainer's under names, have the servers' values, which are those of the trainer that joined first. Free with
+ * tdm_parameter_client_free(). Errors: TDM_ERROR_INVALID_ARGUMENT for what makes no sense, or differs from what other trainers
+ * gave, naming table and trainers; TDM_ERROR_OUT_OF_MEMORY for more than a server's most_bytes; TDM_ERROR_UNSUPPORTED for an
+ * optimizer that does not suit.
+ *
+ * Errors of what follows: TDM_ERROR_TIMEOUT naming the trainers, or the server, that it waited for; TDM_ERROR_PEER_LOST naming
+ * a worker that is gone; TDM_ERROR_ABORTED after a trainer gave up; those of calls. What a step or the fetching of rows failed
+ * of, unless it was a timeout, every later call fails of, too. */
+TDM_API TDM_BLOCKS tdm_error* tdm_parameter_client_create(const tdm_parameter_client_options* options,
+                                                          const char* const* names, tdm_tensor* const* parameters,
+                                                          size_t parameter_count, const tdm_embedding_table* tables,
+                                                          size_t table_count, tdm_parameter_client** out);
+/* Without tdm_parameter_client_leave() before, the other trainers hear that this one gave up. */
+TDM_API TDM_BLOCKS void tdm_parameter_client_free(tdm_parameter_client* client);
+/* The rows of `indices`, int64 of any shape: [*indices, width] on the CPU. Each row is fetched once. With gradients enabled
+ * the result has history, and the next step pushes the rows' gradients. Free *out with tdm_tensor_free(). Errors:
+ * TDM_ERROR_NOT_FOUND (no such table), TDM_ERROR_OUT_OF_RANGE naming the table and the index. */
+TDM_API TDM_BLOCKS tdm_error* tdm_parameter_client_embedding(tdm_parameter_client* client, const char* table,
+                                                             tdm_tensor* indices, tdm_tensor** out);
+/* Pushes the gradients of the dense parameters and of the rows that were fetched since the last step; waits as the mode has
+ * it; then the dense parameters have the servers' new values, and gradients are dropped. A parameter without a gradient counts
+ * as zeros where another trainer has one. After TDM_ERROR_TIMEOUT it may be called again: it pushes nothing, and waits on. */
+TDM_API TDM_BLOCKS tdm_error* tdm_parameter_client_step(tdm_parameter_client* client);
+/* The number of this trainer's next step, from 0; who joined late counts on from where the others were. */
+TDM_API int64_t tdm_parameter_client_steps(const tdm_parameter_client* client);
+/* Of the optimizer of a table or, for "", of the dense parameters, on all servers. One trainer calls it, between its steps.
+ * Errors: TDM_ERROR_NOT_FOUND; those of tdm_optimizer_set_option(). */
+TDM_API TDM_BLOCKS tdm_error* tdm_parameter_client_set_option(tdm_parameter_client* client, const char* table,
+                                                              const tdm_option* option);
+/* After the last step: the others go on without this trainer. Does nothing a second time. */
+TDM_API TDM_BLOCKS tdm_error* tdm_parameter_client_leave(tdm_parameter_client* client);
+/* For a checkpoint: what the servers have, of which each of `parts` trainers saves part `part`, from 0, as tensors of its own.
+ * Section "tables" has the tables and the dense parameters by their names, "table_optimizers" what optimizers remember of
+ * them, as "users.sum". All trainers call it between the same two steps. Free *out with tdm_own_tensors_free(). */
+TDM_API TDM_BLOCKS tdm_error* tdm_parameter_client_state(tdm_parameter_client* client, int32_t part, int32_t parts,
+                                                         tdm_own_tensors** out);
+/* tdm_checkpoint_folder_load_part(), of whose tables a trainer reads its part alone. */
+TDM_API TDM_BLOCKS tdm_error* tdm_parameter_client_read(const tdm_parameter_client* client, tdm_checkpoint_folder* folder,
+                                                        TDM_NULLABLE const tdm_checkpoint_selection* selection, int32_t part,
+                                                        int32_t parts, TDM_MAYBE tdm_checkpoint** out);
+/* Gives the servers the part that tdm_parameter_client_read() read, of a checkpoint of any number of trainers and servers; the
+ * dense parameters have its values then. Errors: TDM_ERROR_INVALID_ARGUMENT naming what is missing or of another shape or
+ * dtype: tell the other ranks by tdm_checkpoint_folder_agree(). */
+TDM_API TDM_BLOCKS tdm_error* tdm_parameter_client_load(tdm_parameter_client* client, const tdm_checkpoint* checkpoint,
+                                                        int32_t part, int32_t parts);
+
+/* Tensors of this process's own in a checkpoint, or its parts of them. */
+TDM_API size_t tdm_own_tensors_size(const tdm_own_tensors* list);
+/* Borrowed from the list, as the next three; NULL past the end. */
+TDM_API const char* tdm_own_tensors_section(const tdm_own_tensors* list, size_t index);
+TDM_API const char* tdm_own_tensors_name(const tdm_own_tensors* list, size_t index);
+/* Sizes of the tensor of which this is a part, and where in that it begins, a number for each dimension; NULL: it is no part. */
+TDM_API const int64_t* tdm_own_tensors_whole(const tdm_own_tensors* list, size_t index);
+TDM_API const int64_t* tdm_own_tensors_begin(const tdm_own_tensors* list, size_t index);
+/* A new handle, freed with tdm_tensor_free(). */
+TDM_API tdm_error* tdm_own_tensors_get(const tdm_own_tensors* list, size_t index, tdm_tensor** out);
+TDM_API void tdm_own_tensors_free(tdm_own_tensors* list);
 
 /* --------------------------------------------------------------------------------------------------------- metrics */
 

@@ -52,7 +52,7 @@ struct ParameterServerStatistics {
   std::int64_t most_ahead = 0;   // steps that a trainer was ahead of the slowest when it pushed
   std::int64_t bytes = 0;        // of all tables
   std::vector<std::string> trainers;  // that take part now
-  std::vector<std::string> tables;    // of which this server has a part
+  std::vector<std::string> tables;    // of which this server has a part, and the dense parameters that it has
 };
 
 // What makes a worker a server: one a process. Make it before rpc::init(), so that no trainer comes too early. Handles what

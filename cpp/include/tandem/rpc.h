@@ -102,6 +102,11 @@ TANDEM_API void register_function(const std::string& name, Function function);
 TANDEM_API void register_module(const std::string& name, std::shared_ptr<jit::ScriptModule> module);
 // Of a function or module; calls that have begun go on. False when there was none.
 TANDEM_API bool unregister(const std::string& name);
+// Begins a wait by other means than Future::wait() and its like, as of a runtime of its own: until end_wait(), on the same
+// thread, the function that it runs does not count among Options::num_worker_threads. False, and nothing to end: no such
+// function runs on this thread, or it waits already.
+TANDEM_API bool begin_wait();
+TANDEM_API void end_wait();
 
 // --- calls
 

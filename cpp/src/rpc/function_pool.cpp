@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <chrono>
+#include <optional>
 #include <system_error>
 #include <utility>
 
 #include "base/own_thread.h"
+#include "tandem/rpc.h"
 
 namespace tandem::rpc {
 namespace {
@@ -14,6 +16,7 @@ constexpr std::chrono::seconds kIdle{10};  // for which a thread stays that has 
 
 // Whose function this thread runs; null while it waits, and for what was posted, which has a thread in any case.
 thread_local FunctionPool* pool_of_thread = nullptr;
+thread_local std::optional<FunctionPool::Wait> open_wait;  // of begin_wait()
 
 }  // namespace
 
@@ -23,6 +26,7 @@ FunctionPool::FunctionPool(int most_running, int most_threads)
 void FunctionPool::execute(Task task, bool is_function) {
   FunctionPool* const outer = std::exchange(pool_of_thread, is_function ? this : nullptr);
   task();
+  open_wait.reset();
   pool_of_thread = outer;
 }
 
@@ -145,6 +149,18 @@ FunctionPool::Wait::~Wait() {
   const std::lock_guard<std::mutex> lock(pool_->mutex_);
   ++pool_->running_;
   pool_of_thread = pool_;
+}
+
+bool begin_wait() {
+  if (open_wait) return false;
+  open_wait.emplace();
+  if (open_wait->counts()) return true;
+  open_wait.reset();
+  return false;
+}
+
+void end_wait() {
+  open_wait.reset();
 }
 
 }  // namespace tandem::rpc

@@ -46,6 +46,8 @@ class FunctionPool {
     ~Wait();
     Wait(const Wait&) = delete;
     Wait& operator=(const Wait&) = delete;
+    // Whether there is a function, which did not wait already.
+    bool counts() const { return pool_; }
 
    private:
     FunctionPool* const pool_;

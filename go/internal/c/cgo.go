@@ -44,6 +44,8 @@ type (
 	RRef             unsafe.Pointer
 
 	DistributedOptimizer unsafe.Pointer
+	ParameterServer      unsafe.Pointer
+	ParameterClient      unsafe.Pointer
 )
 
 // Made is a tensor handle that was just made, with what its owner keeps about it: the scope that owns it (0: none) and

@@ -3,7 +3,10 @@ package c
 // #include <stdlib.h>
 // #include "shim.h"
 import "C"
-import "unsafe"
+import (
+	"slices"
+	"unsafe"
+)
 
 // CheckpointTensor is a tdm_checkpoint_tensor. Whole and Begin are empty where it is no part.
 type CheckpointTensor struct {
@@ -124,6 +127,16 @@ type LoadedCheckpoint struct {
 	Values    string
 	Refused   []string
 	Sections  map[string][]Named
+
+	handle unsafe.Pointer // for LoadTables; nil: there are none
+}
+
+// Free what LoadTables needs. A nil receiver has nothing.
+func (l *LoadedCheckpoint) Free() {
+	if l != nil && l.handle != nil {
+		C.tdm_checkpoint_free((*C.tdm_checkpoint)(l.handle))
+		l.handle = nil
+	}
 }
 
 // AbortCheckpoint ends a save beside training that waits.
@@ -145,6 +158,7 @@ func AgreeOnCheckpoint(f CheckpointFolder, reason string) *Failure {
 type CheckpointSelection struct {
 	Step                        int64 // -1: the newest
 	Sections, Without, Prefixes []string
+	Tables                      Tables // whose sections are read for LoadTables alone
 }
 
 // LoadCheckpoint gives nil where there is none. With a result, too, it may have failed: then the other ranks know
@@ -163,6 +177,16 @@ func LoadCheckpoint(f CheckpointFolder, selection CheckpointSelection) (*LoadedC
 	raw.section_count, raw.without_count = C.size_t(len(selection.Sections)), C.size_t(len(selection.Without))
 	raw.prefix_count = C.size_t(len(selection.Prefixes))
 	var handle *C.tdm_checkpoint
+	if t := selection.Tables; t.Client != nil {
+		err := failure(C.tdm_parameter_client_read(parameterClient(t.Client), checkpoints(f), raw, C.int32_t(t.Part),
+			C.int32_t(t.Parts), &handle))
+		if err != nil || handle == nil {
+			return nil, err
+		}
+		loaded, err := checkpointOf(handle, TablesSection, TableOptimizersSection)
+		loaded.handle = unsafe.Pointer(handle)
+		return loaded, err
+	}
 	err := failure(C.tdm_checkpoint_folder_load_part(checkpoints(f), raw, &handle))
 	if err != nil || handle == nil {
 		return nil, err
@@ -171,8 +195,11 @@ func LoadCheckpoint(f CheckpointFolder, selection CheckpointSelection) (*LoadedC
 	return checkpointOf(handle)
 }
 
-// checkpointOf is what the handle has; with a failure, too, which may be of a part.
-func checkpointOf(handle *C.tdm_checkpoint) (*LoadedCheckpoint, *Failure) {
+// TablesSection and TableOptimizersSection are those of parameter servers.
+const TablesSection, TableOptimizersSection = "tables", "table_optimizers"
+
+// checkpointOf is what the handle has, but for some sections; with a failure, too, which may be of a part.
+func checkpointOf(handle *C.tdm_checkpoint, without ...string) (*LoadedCheckpoint, *Failure) {
 	loaded := &LoadedCheckpoint{Step: int64(C.tdm_checkpoint_step(handle)), WorldSize: int(C.tdm_checkpoint_world_size(handle)),
 		Values: C.GoString(C.tdm_checkpoint_values(handle)), Sections: map[string][]Named{}}
 	var refused, names *C.tdm_strings
@@ -184,6 +211,9 @@ func checkpointOf(handle *C.tdm_checkpoint) (*LoadedCheckpoint, *Failure) {
 		return loaded, err
 	}
 	for _, name := range texts(names) {
+		if slices.Contains(without, name) {
+			continue
+		}
 		tensors, err := checkpointSection(handle, name)
 		if err != nil {
 			return loaded, err

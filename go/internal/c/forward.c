@@ -402,6 +402,8 @@ const char* const tandem_go_names[TANDEM_GO_FUNCTION_COUNT] = {
     "tdm_rpc_register_function",
     "tdm_rpc_register_module",
     "tdm_rpc_unregister",
+    "tdm_rpc_wait_begin",
+    "tdm_rpc_wait_end",
     "tdm_rpc_call_options_init",
     "tdm_rpc_sync",
     "tdm_rpc_async",
@@ -431,6 +433,32 @@ const char* const tandem_go_names[TANDEM_GO_FUNCTION_COUNT] = {
     "tdm_distributed_optimizer_step",
     "tdm_distributed_optimizer_set_option",
     "tdm_distributed_optimizer_free",
+    "tdm_parameter_server_options_init",
+    "tdm_parameter_server_create",
+    "tdm_parameter_server_free",
+    "tdm_parameter_server_wait",
+    "tdm_parameter_server_statistics_init",
+    "tdm_parameter_server_get_statistics",
+    "tdm_parameter_server_trainers",
+    "tdm_parameter_server_tables",
+    "tdm_parameter_client_options_init",
+    "tdm_parameter_client_create",
+    "tdm_parameter_client_free",
+    "tdm_parameter_client_embedding",
+    "tdm_parameter_client_step",
+    "tdm_parameter_client_steps",
+    "tdm_parameter_client_set_option",
+    "tdm_parameter_client_leave",
+    "tdm_parameter_client_state",
+    "tdm_parameter_client_read",
+    "tdm_parameter_client_load",
+    "tdm_own_tensors_size",
+    "tdm_own_tensors_section",
+    "tdm_own_tensors_name",
+    "tdm_own_tensors_whole",
+    "tdm_own_tensors_begin",
+    "tdm_own_tensors_get",
+    "tdm_own_tensors_free",
     "tdm_metrics_options_init",
     "tdm_metrics_report",
     "tdm_recordio_writer_options_init",
@@ -2502,572 +2530,712 @@ tdm_error* tdm_rpc_unregister(const char* name, int32_t* existed) {
   return ((tdm_error* (*)(const char* name, int32_t* existed))slots[394])(name, existed);
 }
 
+int32_t tdm_rpc_wait_begin(void) {
+  if (!slots[395]) return 0;
+  return ((int32_t (*)(void))slots[395])();
+}
+
+void tdm_rpc_wait_end(void) {
+  if (!slots[396]) return;
+  ((void (*)(void))slots[396])();
+}
+
 void tdm_rpc_call_options_init(tdm_rpc_call_options* made, size_t struct_size) {
-  if (!slots[395]) return;
-  ((void (*)(tdm_rpc_call_options* made, size_t struct_size))slots[395])(made, struct_size);
+  if (!slots[397]) return;
+  ((void (*)(tdm_rpc_call_options* made, size_t struct_size))slots[397])(made, struct_size);
 }
 
 tdm_error* tdm_rpc_sync(const char* to, const char* function, const tdm_value* arguments, size_t argument_count, const tdm_rpc_call_options* options, tdm_value* out) {
-  if (!slots[396]) return (tdm_error*)&tandem_go_missing[396];
-  return ((tdm_error* (*)(const char* to, const char* function, const tdm_value* arguments, size_t argument_count, const tdm_rpc_call_options* options, tdm_value* out))slots[396])(to, function, arguments, argument_count, options, out);
+  if (!slots[398]) return (tdm_error*)&tandem_go_missing[398];
+  return ((tdm_error* (*)(const char* to, const char* function, const tdm_value* arguments, size_t argument_count, const tdm_rpc_call_options* options, tdm_value* out))slots[398])(to, function, arguments, argument_count, options, out);
 }
 
 tdm_error* tdm_rpc_async(const char* to, const char* function, const tdm_value* arguments, size_t argument_count, const tdm_rpc_call_options* options, tdm_rpc_future** out) {
-  if (!slots[397]) return (tdm_error*)&tandem_go_missing[397];
-  return ((tdm_error* (*)(const char* to, const char* function, const tdm_value* arguments, size_t argument_count, const tdm_rpc_call_options* options, tdm_rpc_future** out))slots[397])(to, function, arguments, argument_count, options, out);
+  if (!slots[399]) return (tdm_error*)&tandem_go_missing[399];
+  return ((tdm_error* (*)(const char* to, const char* function, const tdm_value* arguments, size_t argument_count, const tdm_rpc_call_options* options, tdm_rpc_future** out))slots[399])(to, function, arguments, argument_count, options, out);
 }
 
 tdm_error* tdm_rpc_future_wait(const tdm_rpc_future* future, int64_t timeout_ms, tdm_value* out) {
-  if (!slots[398]) return (tdm_error*)&tandem_go_missing[398];
-  return ((tdm_error* (*)(const tdm_rpc_future* future, int64_t timeout_ms, tdm_value* out))slots[398])(future, timeout_ms, out);
+  if (!slots[400]) return (tdm_error*)&tandem_go_missing[400];
+  return ((tdm_error* (*)(const tdm_rpc_future* future, int64_t timeout_ms, tdm_value* out))slots[400])(future, timeout_ms, out);
 }
 
 int32_t tdm_rpc_future_is_done(const tdm_rpc_future* future) {
-  if (!slots[399]) return 0;
-  return ((int32_t (*)(const tdm_rpc_future* future))slots[399])(future);
+  if (!slots[401]) return 0;
+  return ((int32_t (*)(const tdm_rpc_future* future))slots[401])(future);
 }
 
 tdm_error* tdm_rpc_future_on_completion(const tdm_rpc_future* future, void (*callback)(void* user_data, const tdm_error* error), void* user_data, void (*destroy)(void* user_data)) {
-  if (!slots[400]) return (tdm_error*)&tandem_go_missing[400];
-  return ((tdm_error* (*)(const tdm_rpc_future* future, void (*callback)(void* user_data, const tdm_error* error), void* user_data, void (*destroy)(void* user_data)))slots[400])(future, callback, user_data, destroy);
+  if (!slots[402]) return (tdm_error*)&tandem_go_missing[402];
+  return ((tdm_error* (*)(const tdm_rpc_future* future, void (*callback)(void* user_data, const tdm_error* error), void* user_data, void (*destroy)(void* user_data)))slots[402])(future, callback, user_data, destroy);
 }
 
 void tdm_rpc_future_free(tdm_rpc_future* future) {
-  if (!slots[401]) return;
-  ((void (*)(tdm_rpc_future* future))slots[401])(future);
+  if (!slots[403]) return;
+  ((void (*)(tdm_rpc_future* future))slots[403])(future);
 }
 
 tdm_error* tdm_rpc_remote(const char* to, const char* function, const tdm_value* arguments, size_t argument_count, const tdm_rpc_call_options* options, tdm_rref** out) {
-  if (!slots[402]) return (tdm_error*)&tandem_go_missing[402];
-  return ((tdm_error* (*)(const char* to, const char* function, const tdm_value* arguments, size_t argument_count, const tdm_rpc_call_options* options, tdm_rref** out))slots[402])(to, function, arguments, argument_count, options, out);
+  if (!slots[404]) return (tdm_error*)&tandem_go_missing[404];
+  return ((tdm_error* (*)(const char* to, const char* function, const tdm_value* arguments, size_t argument_count, const tdm_rpc_call_options* options, tdm_rref** out))slots[404])(to, function, arguments, argument_count, options, out);
 }
 
 tdm_error* tdm_rref_create(const tdm_value* value, tdm_rref** out) {
-  if (!slots[403]) return (tdm_error*)&tandem_go_missing[403];
-  return ((tdm_error* (*)(const tdm_value* value, tdm_rref** out))slots[403])(value, out);
+  if (!slots[405]) return (tdm_error*)&tandem_go_missing[405];
+  return ((tdm_error* (*)(const tdm_value* value, tdm_rref** out))slots[405])(value, out);
 }
 
 tdm_error* tdm_rref_owner(const tdm_rref* rref, int32_t* out) {
-  if (!slots[404]) return (tdm_error*)&tandem_go_missing[404];
-  return ((tdm_error* (*)(const tdm_rref* rref, int32_t* out))slots[404])(rref, out);
+  if (!slots[406]) return (tdm_error*)&tandem_go_missing[406];
+  return ((tdm_error* (*)(const tdm_rref* rref, int32_t* out))slots[406])(rref, out);
 }
 
 int32_t tdm_rref_is_owner(const tdm_rref* rref) {
-  if (!slots[405]) return 0;
-  return ((int32_t (*)(const tdm_rref* rref))slots[405])(rref);
+  if (!slots[407]) return 0;
+  return ((int32_t (*)(const tdm_rref* rref))slots[407])(rref);
 }
 
 int32_t tdm_rref_confirmed_by_owner(const tdm_rref* rref) {
-  if (!slots[406]) return 0;
-  return ((int32_t (*)(const tdm_rref* rref))slots[406])(rref);
+  if (!slots[408]) return 0;
+  return ((int32_t (*)(const tdm_rref* rref))slots[408])(rref);
 }
 
 tdm_error* tdm_rref_local_value(const tdm_rref* rref, int64_t timeout_ms, tdm_value* out) {
-  if (!slots[407]) return (tdm_error*)&tandem_go_missing[407];
-  return ((tdm_error* (*)(const tdm_rref* rref, int64_t timeout_ms, tdm_value* out))slots[407])(rref, timeout_ms, out);
+  if (!slots[409]) return (tdm_error*)&tandem_go_missing[409];
+  return ((tdm_error* (*)(const tdm_rref* rref, int64_t timeout_ms, tdm_value* out))slots[409])(rref, timeout_ms, out);
 }
 
 tdm_error* tdm_rref_to_here(const tdm_rref* rref, const tdm_rpc_call_options* options, tdm_value* out) {
-  if (!slots[408]) return (tdm_error*)&tandem_go_missing[408];
-  return ((tdm_error* (*)(const tdm_rref* rref, const tdm_rpc_call_options* options, tdm_value* out))slots[408])(rref, options, out);
+  if (!slots[410]) return (tdm_error*)&tandem_go_missing[410];
+  return ((tdm_error* (*)(const tdm_rref* rref, const tdm_rpc_call_options* options, tdm_value* out))slots[410])(rref, options, out);
 }
 
 void tdm_rref_free(tdm_rref* rref) {
-  if (!slots[409]) return;
-  ((void (*)(tdm_rref* rref))slots[409])(rref);
+  if (!slots[411]) return;
+  ((void (*)(tdm_rref* rref))slots[411])(rref);
 }
 
 void tdm_rref_counts_init(tdm_rref_counts* made, size_t struct_size) {
-  if (!slots[410]) return;
-  ((void (*)(tdm_rref_counts* made, size_t struct_size))slots[410])(made, struct_size);
+  if (!slots[412]) return;
+  ((void (*)(tdm_rref_counts* made, size_t struct_size))slots[412])(made, struct_size);
 }
 
 tdm_error* tdm_rref_get_counts(tdm_rref_counts* out) {
-  if (!slots[411]) return (tdm_error*)&tandem_go_missing[411];
-  return ((tdm_error* (*)(tdm_rref_counts* out))slots[411])(out);
+  if (!slots[413]) return (tdm_error*)&tandem_go_missing[413];
+  return ((tdm_error* (*)(tdm_rref_counts* out))slots[413])(out);
 }
 
 void tdm_rpc_statistics_init(tdm_rpc_statistics* made, size_t struct_size) {
-  if (!slots[412]) return;
-  ((void (*)(tdm_rpc_statistics* made, size_t struct_size))slots[412])(made, struct_size);
+  if (!slots[414]) return;
+  ((void (*)(tdm_rpc_statistics* made, size_t struct_size))slots[414])(made, struct_size);
 }
 
 tdm_error* tdm_rpc_get_statistics(const char* worker, tdm_rpc_statistics* out) {
-  if (!slots[413]) return (tdm_error*)&tandem_go_missing[413];
-  return ((tdm_error* (*)(const char* worker, tdm_rpc_statistics* out))slots[413])(worker, out);
+  if (!slots[415]) return (tdm_error*)&tandem_go_missing[415];
+  return ((tdm_error* (*)(const char* worker, tdm_rpc_statistics* out))slots[415])(worker, out);
 }
 
 tdm_error* tdm_dist_autograd_new_context(int64_t* out) {
-  if (!slots[414]) return (tdm_error*)&tandem_go_missing[414];
-  return ((tdm_error* (*)(int64_t* out))slots[414])(out);
+  if (!slots[416]) return (tdm_error*)&tandem_go_missing[416];
+  return ((tdm_error* (*)(int64_t* out))slots[416])(out);
 }
 
 tdm_error* tdm_dist_autograd_release_context(int64_t context) {
-  if (!slots[415]) return (tdm_error*)&tandem_go_missing[415];
-  return ((tdm_error* (*)(int64_t context))slots[415])(context);
+  if (!slots[417]) return (tdm_error*)&tandem_go_missing[417];
+  return ((tdm_error* (*)(int64_t context))slots[417])(context);
 }
 
 int64_t tdm_dist_autograd_current_context(void) {
-  if (!slots[416]) return 0;
-  return ((int64_t (*)(void))slots[416])();
+  if (!slots[418]) return 0;
+  return ((int64_t (*)(void))slots[418])();
 }
 
 tdm_error* tdm_dist_autograd_backward(int64_t context, tdm_tensor* const* roots, size_t count, int32_t retain_graph) {
-  if (!slots[417]) return (tdm_error*)&tandem_go_missing[417];
-  return ((tdm_error* (*)(int64_t context, tdm_tensor* const* roots, size_t count, int32_t retain_graph))slots[417])(context, roots, count, retain_graph);
+  if (!slots[419]) return (tdm_error*)&tandem_go_missing[419];
+  return ((tdm_error* (*)(int64_t context, tdm_tensor* const* roots, size_t count, int32_t retain_graph))slots[419])(context, roots, count, retain_graph);
 }
 
 tdm_error* tdm_dist_autograd_gradients(int64_t context, tdm_tensor* const* tensors, size_t count, tdm_tensor** results) {
-  if (!slots[418]) return (tdm_error*)&tandem_go_missing[418];
-  return ((tdm_error* (*)(int64_t context, tdm_tensor* const* tensors, size_t count, tdm_tensor** results))slots[418])(context, tensors, count, results);
+  if (!slots[420]) return (tdm_error*)&tandem_go_missing[420];
+  return ((tdm_error* (*)(int64_t context, tdm_tensor* const* tensors, size_t count, tdm_tensor** results))slots[420])(context, tensors, count, results);
 }
 
 void tdm_distributed_optimizer_options_init(tdm_distributed_optimizer_options* made, size_t struct_size) {
-  if (!slots[419]) return;
-  ((void (*)(tdm_distributed_optimizer_options* made, size_t struct_size))slots[419])(made, struct_size);
+  if (!slots[421]) return;
+  ((void (*)(tdm_distributed_optimizer_options* made, size_t struct_size))slots[421])(made, struct_size);
 }
 
 tdm_error* tdm_distributed_optimizer_create(const char* type, tdm_rref* const* parameters, size_t parameter_count, const tdm_option* options, size_t option_count, const tdm_distributed_optimizer_options* distributed, tdm_distributed_optimizer** out) {
-  if (!slots[420]) return (tdm_error*)&tandem_go_missing[420];
-  return ((tdm_error* (*)(const char* type, tdm_rref* const* parameters, size_t parameter_count, const tdm_option* options, size_t option_count, const tdm_distributed_optimizer_options* distributed, tdm_distributed_optimizer** out))slots[420])(type, parameters, parameter_count, options, option_count, distributed, out);
+  if (!slots[422]) return (tdm_error*)&tandem_go_missing[422];
+  return ((tdm_error* (*)(const char* type, tdm_rref* const* parameters, size_t parameter_count, const tdm_option* options, size_t option_count, const tdm_distributed_optimizer_options* distributed, tdm_distributed_optimizer** out))slots[422])(type, parameters, parameter_count, options, option_count, distributed, out);
 }
 
 tdm_error* tdm_distributed_optimizer_step(tdm_distributed_optimizer* optimizer, int64_t context) {
-  if (!slots[421]) return (tdm_error*)&tandem_go_missing[421];
-  return ((tdm_error* (*)(tdm_distributed_optimizer* optimizer, int64_t context))slots[421])(optimizer, context);
+  if (!slots[423]) return (tdm_error*)&tandem_go_missing[423];
+  return ((tdm_error* (*)(tdm_distributed_optimizer* optimizer, int64_t context))slots[423])(optimizer, context);
 }
 
 tdm_error* tdm_distributed_optimizer_set_option(tdm_distributed_optimizer* optimizer, const tdm_option* option) {
-  if (!slots[422]) return (tdm_error*)&tandem_go_missing[422];
-  return ((tdm_error* (*)(tdm_distributed_optimizer* optimizer, const tdm_option* option))slots[422])(optimizer, option);
+  if (!slots[424]) return (tdm_error*)&tandem_go_missing[424];
+  return ((tdm_error* (*)(tdm_distributed_optimizer* optimizer, const tdm_option* option))slots[424])(optimizer, option);
 }
 
 void tdm_distributed_optimizer_free(tdm_distributed_optimizer* optimizer) {
-  if (!slots[423]) return;
-  ((void (*)(tdm_distributed_optimizer* optimizer))slots[423])(optimizer);
+  if (!slots[425]) return;
+  ((void (*)(tdm_distributed_optimizer* optimizer))slots[425])(optimizer);
+}
+
+void tdm_parameter_server_options_init(tdm_parameter_server_options* made, size_t struct_size) {
+  if (!slots[426]) return;
+  ((void (*)(tdm_parameter_server_options* made, size_t struct_size))slots[426])(made, struct_size);
+}
+
+tdm_error* tdm_parameter_server_create(const tdm_parameter_server_options* options, tdm_parameter_server** out) {
+  if (!slots[427]) return (tdm_error*)&tandem_go_missing[427];
+  return ((tdm_error* (*)(const tdm_parameter_server_options* options, tdm_parameter_server** out))slots[427])(options, out);
+}
+
+void tdm_parameter_server_free(tdm_parameter_server* server) {
+  if (!slots[428]) return;
+  ((void (*)(tdm_parameter_server* server))slots[428])(server);
+}
+
+tdm_error* tdm_parameter_server_wait(tdm_parameter_server* server, int64_t timeout_ms, int32_t* done) {
+  if (!slots[429]) return (tdm_error*)&tandem_go_missing[429];
+  return ((tdm_error* (*)(tdm_parameter_server* server, int64_t timeout_ms, int32_t* done))slots[429])(server, timeout_ms, done);
+}
+
+void tdm_parameter_server_statistics_init(tdm_parameter_server_statistics* made, size_t struct_size) {
+  if (!slots[430]) return;
+  ((void (*)(tdm_parameter_server_statistics* made, size_t struct_size))slots[430])(made, struct_size);
+}
+
+tdm_error* tdm_parameter_server_get_statistics(const tdm_parameter_server* server, tdm_parameter_server_statistics* out) {
+  if (!slots[431]) return (tdm_error*)&tandem_go_missing[431];
+  return ((tdm_error* (*)(const tdm_parameter_server* server, tdm_parameter_server_statistics* out))slots[431])(server, out);
+}
+
+tdm_error* tdm_parameter_server_trainers(const tdm_parameter_server* server, tdm_strings** out) {
+  if (!slots[432]) return (tdm_error*)&tandem_go_missing[432];
+  return ((tdm_error* (*)(const tdm_parameter_server* server, tdm_strings** out))slots[432])(server, out);
+}
+
+tdm_error* tdm_parameter_server_tables(const tdm_parameter_server* server, tdm_strings** out) {
+  if (!slots[433]) return (tdm_error*)&tandem_go_missing[433];
+  return ((tdm_error* (*)(const tdm_parameter_server* server, tdm_strings** out))slots[433])(server, out);
+}
+
+void tdm_parameter_client_options_init(tdm_parameter_client_options* made, size_t struct_size) {
+  if (!slots[434]) return;
+  ((void (*)(tdm_parameter_client_options* made, size_t struct_size))slots[434])(made, struct_size);
+}
+
+tdm_error* tdm_parameter_client_create(const tdm_parameter_client_options* options, const char* const* names, tdm_tensor* const* parameters, size_t parameter_count, const tdm_embedding_table* tables, size_t table_count, tdm_parameter_client** out) {
+  if (!slots[435]) return (tdm_error*)&tandem_go_missing[435];
+  return ((tdm_error* (*)(const tdm_parameter_client_options* options, const char* const* names, tdm_tensor* const* parameters, size_t parameter_count, const tdm_embedding_table* tables, size_t table_count, tdm_parameter_client** out))slots[435])(options, names, parameters, parameter_count, tables, table_count, out);
+}
+
+void tdm_parameter_client_free(tdm_parameter_client* client) {
+  if (!slots[436]) return;
+  ((void (*)(tdm_parameter_client* client))slots[436])(client);
+}
+
+tdm_error* tdm_parameter_client_embedding(tdm_parameter_client* client, const char* table, tdm_tensor* indices, tdm_tensor** out) {
+  if (!slots[437]) return (tdm_error*)&tandem_go_missing[437];
+  return ((tdm_error* (*)(tdm_parameter_client* client, const char* table, tdm_tensor* indices, tdm_tensor** out))slots[437])(client, table, indices, out);
+}
+
+tdm_error* tdm_parameter_client_step(tdm_parameter_client* client) {
+  if (!slots[438]) return (tdm_error*)&tandem_go_missing[438];
+  return ((tdm_error* (*)(tdm_parameter_client* client))slots[438])(client);
+}
+
+int64_t tdm_parameter_client_steps(const tdm_parameter_client* client) {
+  if (!slots[439]) return 0;
+  return ((int64_t (*)(const tdm_parameter_client* client))slots[439])(client);
+}
+
+tdm_error* tdm_parameter_client_set_option(tdm_parameter_client* client, const char* table, const tdm_option* option) {
+  if (!slots[440]) return (tdm_error*)&tandem_go_missing[440];
+  return ((tdm_error* (*)(tdm_parameter_client* client, const char* table, const tdm_option* option))slots[440])(client, table, option);
+}
+
+tdm_error* tdm_parameter_client_leave(tdm_parameter_client* client) {
+  if (!slots[441]) return (tdm_error*)&tandem_go_missing[441];
+  return ((tdm_error* (*)(tdm_parameter_client* client))slots[441])(client);
+}
+
+tdm_error* tdm_parameter_client_state(tdm_parameter_client* client, int32_t part, int32_t parts, tdm_own_tensors** out) {
+  if (!slots[442]) return (tdm_error*)&tandem_go_missing[442];
+  return ((tdm_error* (*)(tdm_parameter_client* client, int32_t part, int32_t parts, tdm_own_tensors** out))slots[442])(client, part, parts, out);
+}
+
+tdm_error* tdm_parameter_client_read(const tdm_parameter_client* client, tdm_checkpoint_folder* folder, const tdm_checkpoint_selection* selection, int32_t part, int32_t parts, tdm_checkpoint** out) {
+  if (!slots[443]) return (tdm_error*)&tandem_go_missing[443];
+  return ((tdm_error* (*)(const tdm_parameter_client* client, tdm_checkpoint_folder* folder, const tdm_checkpoint_selection* selection, int32_t part, int32_t parts, tdm_checkpoint** out))slots[443])(client, folder, selection, part, parts, out);
+}
+
+tdm_error* tdm_parameter_client_load(tdm_parameter_client* client, const tdm_checkpoint* checkpoint, int32_t part, int32_t parts) {
+  if (!slots[444]) return (tdm_error*)&tandem_go_missing[444];
+  return ((tdm_error* (*)(tdm_parameter_client* client, const tdm_checkpoint* checkpoint, int32_t part, int32_t parts))slots[444])(client, checkpoint, part, parts);
+}
+
+size_t tdm_own_tensors_size(const tdm_own_tensors* list) {
+  if (!slots[445]) return 0;
+  return ((size_t (*)(const tdm_own_tensors* list))slots[445])(list);
+}
+
+const char* tdm_own_tensors_section(const tdm_own_tensors* list, size_t index) {
+  if (!slots[446]) return 0;
+  return ((const char* (*)(const tdm_own_tensors* list, size_t index))slots[446])(list, index);
+}
+
+const char* tdm_own_tensors_name(const tdm_own_tensors* list, size_t index) {
+  if (!slots[447]) return 0;
+  return ((const char* (*)(const tdm_own_tensors* list, size_t index))slots[447])(list, index);
+}
+
+const int64_t* tdm_own_tensors_whole(const tdm_own_tensors* list, size_t index) {
+  if (!slots[448]) return 0;
+  return ((const int64_t* (*)(const tdm_own_tensors* list, size_t index))slots[448])(list, index);
+}
+
+const int64_t* tdm_own_tensors_begin(const tdm_own_tensors* list, size_t index) {
+  if (!slots[449]) return 0;
+  return ((const int64_t* (*)(const tdm_own_tensors* list, size_t index))slots[449])(list, index);
+}
+
+tdm_error* tdm_own_tensors_get(const tdm_own_tensors* list, size_t index, tdm_tensor** out) {
+  if (!slots[450]) return (tdm_error*)&tandem_go_missing[450];
+  return ((tdm_error* (*)(const tdm_own_tensors* list, size_t index, tdm_tensor** out))slots[450])(list, index, out);
+}
+
+void tdm_own_tensors_free(tdm_own_tensors* list) {
+  if (!slots[451]) return;
+  ((void (*)(tdm_own_tensors* list))slots[451])(list);
 }
 
 void tdm_metrics_options_init(tdm_metrics_options* made, size_t struct_size) {
-  if (!slots[424]) return;
-  ((void (*)(tdm_metrics_options* made, size_t struct_size))slots[424])(made, struct_size);
+  if (!slots[452]) return;
+  ((void (*)(tdm_metrics_options* made, size_t struct_size))slots[452])(made, struct_size);
 }
 
 tdm_error* tdm_metrics_report(const tdm_metrics_options* options) {
-  if (!slots[425]) return (tdm_error*)&tandem_go_missing[425];
-  return ((tdm_error* (*)(const tdm_metrics_options* options))slots[425])(options);
+  if (!slots[453]) return (tdm_error*)&tandem_go_missing[453];
+  return ((tdm_error* (*)(const tdm_metrics_options* options))slots[453])(options);
 }
 
 void tdm_recordio_writer_options_init(tdm_recordio_writer_options* made, size_t struct_size) {
-  if (!slots[426]) return;
-  ((void (*)(tdm_recordio_writer_options* made, size_t struct_size))slots[426])(made, struct_size);
+  if (!slots[454]) return;
+  ((void (*)(tdm_recordio_writer_options* made, size_t struct_size))slots[454])(made, struct_size);
 }
 
 tdm_error* tdm_recordio_writer_create(const char* path, const tdm_recordio_writer_options* options, tdm_recordio_writer** out) {
-  if (!slots[427]) return (tdm_error*)&tandem_go_missing[427];
-  return ((tdm_error* (*)(const char* path, const tdm_recordio_writer_options* options, tdm_recordio_writer** out))slots[427])(path, options, out);
+  if (!slots[455]) return (tdm_error*)&tandem_go_missing[455];
+  return ((tdm_error* (*)(const char* path, const tdm_recordio_writer_options* options, tdm_recordio_writer** out))slots[455])(path, options, out);
 }
 
 tdm_error* tdm_recordio_writer_write(tdm_recordio_writer* writer, const void* data, size_t size) {
-  if (!slots[428]) return (tdm_error*)&tandem_go_missing[428];
-  return ((tdm_error* (*)(tdm_recordio_writer* writer, const void* data, size_t size))slots[428])(writer, data, size);
+  if (!slots[456]) return (tdm_error*)&tandem_go_missing[456];
+  return ((tdm_error* (*)(tdm_recordio_writer* writer, const void* data, size_t size))slots[456])(writer, data, size);
 }
 
 tdm_error* tdm_recordio_writer_close(tdm_recordio_writer* writer) {
-  if (!slots[429]) return (tdm_error*)&tandem_go_missing[429];
-  return ((tdm_error* (*)(tdm_recordio_writer* writer))slots[429])(writer);
+  if (!slots[457]) return (tdm_error*)&tandem_go_missing[457];
+  return ((tdm_error* (*)(tdm_recordio_writer* writer))slots[457])(writer);
 }
 
 void tdm_recordio_writer_free(tdm_recordio_writer* writer) {
-  if (!slots[430]) return;
-  ((void (*)(tdm_recordio_writer* writer))slots[430])(writer);
+  if (!slots[458]) return;
+  ((void (*)(tdm_recordio_writer* writer))slots[458])(writer);
 }
 
 tdm_error* tdm_recordio_reader_create(const char* path, tdm_recordio_reader** out) {
-  if (!slots[431]) return (tdm_error*)&tandem_go_missing[431];
-  return ((tdm_error* (*)(const char* path, tdm_recordio_reader** out))slots[431])(path, out);
+  if (!slots[459]) return (tdm_error*)&tandem_go_missing[459];
+  return ((tdm_error* (*)(const char* path, tdm_recordio_reader** out))slots[459])(path, out);
 }
 
 int64_t tdm_recordio_reader_count(const tdm_recordio_reader* reader) {
-  if (!slots[432]) return 0;
-  return ((int64_t (*)(const tdm_recordio_reader* reader))slots[432])(reader);
+  if (!slots[460]) return 0;
+  return ((int64_t (*)(const tdm_recordio_reader* reader))slots[460])(reader);
 }
 
 tdm_error* tdm_recordio_reader_get(tdm_recordio_reader* reader, int64_t index, const void** data, size_t* size) {
-  if (!slots[433]) return (tdm_error*)&tandem_go_missing[433];
-  return ((tdm_error* (*)(tdm_recordio_reader* reader, int64_t index, const void** data, size_t* size))slots[433])(reader, index, data, size);
+  if (!slots[461]) return (tdm_error*)&tandem_go_missing[461];
+  return ((tdm_error* (*)(tdm_recordio_reader* reader, int64_t index, const void** data, size_t* size))slots[461])(reader, index, data, size);
 }
 
 tdm_error* tdm_recordio_reader_copy(tdm_recordio_reader* reader, int64_t index, void* destination, size_t bytes) {
-  if (!slots[434]) return (tdm_error*)&tandem_go_missing[434];
-  return ((tdm_error* (*)(tdm_recordio_reader* reader, int64_t index, void* destination, size_t bytes))slots[434])(reader, index, destination, bytes);
+  if (!slots[462]) return (tdm_error*)&tandem_go_missing[462];
+  return ((tdm_error* (*)(tdm_recordio_reader* reader, int64_t index, void* destination, size_t bytes))slots[462])(reader, index, destination, bytes);
 }
 
 int32_t tdm_recordio_reader_version(const tdm_recordio_reader* reader) {
-  if (!slots[435]) return 0;
-  return ((int32_t (*)(const tdm_recordio_reader* reader))slots[435])(reader);
+  if (!slots[463]) return 0;
+  return ((int32_t (*)(const tdm_recordio_reader* reader))slots[463])(reader);
 }
 
 const char* tdm_recordio_reader_schema(const tdm_recordio_reader* reader) {
-  if (!slots[436]) return 0;
-  return ((const char* (*)(const tdm_recordio_reader* reader))slots[436])(reader);
+  if (!slots[464]) return 0;
+  return ((const char* (*)(const tdm_recordio_reader* reader))slots[464])(reader);
 }
 
 int64_t tdm_recordio_reader_metadata_count(const tdm_recordio_reader* reader) {
-  if (!slots[437]) return 0;
-  return ((int64_t (*)(const tdm_recordio_reader* reader))slots[437])(reader);
+  if (!slots[465]) return 0;
+  return ((int64_t (*)(const tdm_recordio_reader* reader))slots[465])(reader);
 }
 
 const char* tdm_recordio_reader_metadata_key(const tdm_recordio_reader* reader, int64_t index) {
-  if (!slots[438]) return 0;
-  return ((const char* (*)(const tdm_recordio_reader* reader, int64_t index))slots[438])(reader, index);
+  if (!slots[466]) return 0;
+  return ((const char* (*)(const tdm_recordio_reader* reader, int64_t index))slots[466])(reader, index);
 }
 
 const char* tdm_recordio_reader_metadata_value(const tdm_recordio_reader* reader, int64_t index) {
-  if (!slots[439]) return 0;
-  return ((const char* (*)(const tdm_recordio_reader* reader, int64_t index))slots[439])(reader, index);
+  if (!slots[467]) return 0;
+  return ((const char* (*)(const tdm_recordio_reader* reader, int64_t index))slots[467])(reader, index);
 }
 
 void tdm_recordio_reader_free(tdm_recordio_reader* reader) {
-  if (!slots[440]) return;
-  ((void (*)(tdm_recordio_reader* reader))slots[440])(reader);
+  if (!slots[468]) return;
+  ((void (*)(tdm_recordio_reader* reader))slots[468])(reader);
 }
 
 void tdm_loader_options_init(tdm_loader_options* made, size_t struct_size) {
-  if (!slots[441]) return;
-  ((void (*)(tdm_loader_options* made, size_t struct_size))slots[441])(made, struct_size);
+  if (!slots[469]) return;
+  ((void (*)(tdm_loader_options* made, size_t struct_size))slots[469])(made, struct_size);
 }
 
 tdm_error* tdm_loader_create(const char* const* paths, size_t path_count, const tdm_field* fields, size_t field_count, const tdm_loader_options* options, tdm_loader** out) {
-  if (!slots[442]) return (tdm_error*)&tandem_go_missing[442];
-  return ((tdm_error* (*)(const char* const* paths, size_t path_count, const tdm_field* fields, size_t field_count, const tdm_loader_options* options, tdm_loader** out))slots[442])(paths, path_count, fields, field_count, options, out);
+  if (!slots[470]) return (tdm_error*)&tandem_go_missing[470];
+  return ((tdm_error* (*)(const char* const* paths, size_t path_count, const tdm_field* fields, size_t field_count, const tdm_loader_options* options, tdm_loader** out))slots[470])(paths, path_count, fields, field_count, options, out);
 }
 
 void tdm_loader_free(tdm_loader* loader) {
-  if (!slots[443]) return;
-  ((void (*)(tdm_loader* loader))slots[443])(loader);
+  if (!slots[471]) return;
+  ((void (*)(tdm_loader* loader))slots[471])(loader);
 }
 
 int64_t tdm_loader_sample_count(const tdm_loader* loader) {
-  if (!slots[444]) return 0;
-  return ((int64_t (*)(const tdm_loader* loader))slots[444])(loader);
+  if (!slots[472]) return 0;
+  return ((int64_t (*)(const tdm_loader* loader))slots[472])(loader);
 }
 
 int64_t tdm_loader_batch_count(const tdm_loader* loader) {
-  if (!slots[445]) return 0;
-  return ((int64_t (*)(const tdm_loader* loader))slots[445])(loader);
+  if (!slots[473]) return 0;
+  return ((int64_t (*)(const tdm_loader* loader))slots[473])(loader);
 }
 
 tdm_error* tdm_loader_start_epoch(tdm_loader* loader, int64_t epoch, int64_t first_batch) {
-  if (!slots[446]) return (tdm_error*)&tandem_go_missing[446];
-  return ((tdm_error* (*)(tdm_loader* loader, int64_t epoch, int64_t first_batch))slots[446])(loader, epoch, first_batch);
+  if (!slots[474]) return (tdm_error*)&tandem_go_missing[474];
+  return ((tdm_error* (*)(tdm_loader* loader, int64_t epoch, int64_t first_batch))slots[474])(loader, epoch, first_batch);
 }
 
 tdm_error* tdm_loader_next(tdm_loader* loader, tdm_tensor** batch, size_t field_count, int32_t* has_batch) {
-  if (!slots[447]) return (tdm_error*)&tandem_go_missing[447];
-  return ((tdm_error* (*)(tdm_loader* loader, tdm_tensor** batch, size_t field_count, int32_t* has_batch))slots[447])(loader, batch, field_count, has_batch);
+  if (!slots[475]) return (tdm_error*)&tandem_go_missing[475];
+  return ((tdm_error* (*)(tdm_loader* loader, tdm_tensor** batch, size_t field_count, int32_t* has_batch))slots[475])(loader, batch, field_count, has_batch);
 }
 
 tdm_error* tdm_loader_abort(tdm_loader* loader) {
-  if (!slots[448]) return (tdm_error*)&tandem_go_missing[448];
-  return ((tdm_error* (*)(tdm_loader* loader))slots[448])(loader);
+  if (!slots[476]) return (tdm_error*)&tandem_go_missing[476];
+  return ((tdm_error* (*)(tdm_loader* loader))slots[476])(loader);
 }
 
 void tdm_loader_batch_init(tdm_loader_batch* made, size_t struct_size) {
-  if (!slots[449]) return;
-  ((void (*)(tdm_loader_batch* made, size_t struct_size))slots[449])(made, struct_size);
+  if (!slots[477]) return;
+  ((void (*)(tdm_loader_batch* made, size_t struct_size))slots[477])(made, struct_size);
 }
 
 tdm_error* tdm_loader_get_batch(const tdm_loader* loader, tdm_loader_batch* out) {
-  if (!slots[450]) return (tdm_error*)&tandem_go_missing[450];
-  return ((tdm_error* (*)(const tdm_loader* loader, tdm_loader_batch* out))slots[450])(loader, out);
+  if (!slots[478]) return (tdm_error*)&tandem_go_missing[478];
+  return ((tdm_error* (*)(const tdm_loader* loader, tdm_loader_batch* out))slots[478])(loader, out);
 }
 
 tdm_error* tdm_loader_get_batch_mask(const tdm_loader* loader, tdm_tensor** out) {
-  if (!slots[451]) return (tdm_error*)&tandem_go_missing[451];
-  return ((tdm_error* (*)(const tdm_loader* loader, tdm_tensor** out))slots[451])(loader, out);
+  if (!slots[479]) return (tdm_error*)&tandem_go_missing[479];
+  return ((tdm_error* (*)(const tdm_loader* loader, tdm_tensor** out))slots[479])(loader, out);
 }
 
 tdm_error* tdm_loader_commit(tdm_loader* loader, tdm_string** record) {
-  if (!slots[452]) return (tdm_error*)&tandem_go_missing[452];
-  return ((tdm_error* (*)(tdm_loader* loader, tdm_string** record))slots[452])(loader, record);
+  if (!slots[480]) return (tdm_error*)&tandem_go_missing[480];
+  return ((tdm_error* (*)(tdm_loader* loader, tdm_string** record))slots[480])(loader, record);
 }
 
 tdm_error* tdm_loader_get_state(const tdm_loader* loader, tdm_string** out) {
-  if (!slots[453]) return (tdm_error*)&tandem_go_missing[453];
-  return ((tdm_error* (*)(const tdm_loader* loader, tdm_string** out))slots[453])(loader, out);
+  if (!slots[481]) return (tdm_error*)&tandem_go_missing[481];
+  return ((tdm_error* (*)(const tdm_loader* loader, tdm_string** out))slots[481])(loader, out);
 }
 
 tdm_error* tdm_loader_restore(tdm_loader* loader, const void* data, size_t size) {
-  if (!slots[454]) return (tdm_error*)&tandem_go_missing[454];
-  return ((tdm_error* (*)(tdm_loader* loader, const void* data, size_t size))slots[454])(loader, data, size);
+  if (!slots[482]) return (tdm_error*)&tandem_go_missing[482];
+  return ((tdm_error* (*)(tdm_loader* loader, const void* data, size_t size))slots[482])(loader, data, size);
 }
 
 int64_t tdm_loader_current_epoch(const tdm_loader* loader) {
-  if (!slots[455]) return 0;
-  return ((int64_t (*)(const tdm_loader* loader))slots[455])(loader);
+  if (!slots[483]) return 0;
+  return ((int64_t (*)(const tdm_loader* loader))slots[483])(loader);
 }
 
 void tdm_dataset_free(tdm_dataset* dataset) {
-  if (!slots[456]) return;
-  ((void (*)(tdm_dataset* dataset))slots[456])(dataset);
+  if (!slots[484]) return;
+  ((void (*)(tdm_dataset* dataset))slots[484])(dataset);
 }
 
 int64_t tdm_dataset_size(const tdm_dataset* dataset) {
-  if (!slots[457]) return 0;
-  return ((int64_t (*)(const tdm_dataset* dataset))slots[457])(dataset);
+  if (!slots[485]) return 0;
+  return ((int64_t (*)(const tdm_dataset* dataset))slots[485])(dataset);
 }
 
 size_t tdm_dataset_field_count(const tdm_dataset* dataset) {
-  if (!slots[458]) return 0;
-  return ((size_t (*)(const tdm_dataset* dataset))slots[458])(dataset);
+  if (!slots[486]) return 0;
+  return ((size_t (*)(const tdm_dataset* dataset))slots[486])(dataset);
 }
 
 const char* tdm_dataset_field_name(const tdm_dataset* dataset, size_t index) {
-  if (!slots[459]) return 0;
-  return ((const char* (*)(const tdm_dataset* dataset, size_t index))slots[459])(dataset, index);
+  if (!slots[487]) return 0;
+  return ((const char* (*)(const tdm_dataset* dataset, size_t index))slots[487])(dataset, index);
 }
 
 tdm_error* tdm_dataset_get(const tdm_dataset* dataset, int64_t index, tdm_tensor** sample, size_t field_count) {
-  if (!slots[460]) return (tdm_error*)&tandem_go_missing[460];
-  return ((tdm_error* (*)(const tdm_dataset* dataset, int64_t index, tdm_tensor** sample, size_t field_count))slots[460])(dataset, index, sample, field_count);
+  if (!slots[488]) return (tdm_error*)&tandem_go_missing[488];
+  return ((tdm_error* (*)(const tdm_dataset* dataset, int64_t index, tdm_tensor** sample, size_t field_count))slots[488])(dataset, index, sample, field_count);
 }
 
 void tdm_open_records_options_init(tdm_open_records_options* made, size_t struct_size) {
-  if (!slots[461]) return;
-  ((void (*)(tdm_open_records_options* made, size_t struct_size))slots[461])(made, struct_size);
+  if (!slots[489]) return;
+  ((void (*)(tdm_open_records_options* made, size_t struct_size))slots[489])(made, struct_size);
 }
 
 tdm_error* tdm_dataset_from_records(const char* const* paths, size_t path_count, const tdm_field* fields, size_t field_count, const tdm_open_records_options* options, tdm_dataset** out) {
-  if (!slots[462]) return (tdm_error*)&tandem_go_missing[462];
-  return ((tdm_error* (*)(const char* const* paths, size_t path_count, const tdm_field* fields, size_t field_count, const tdm_open_records_options* options, tdm_dataset** out))slots[462])(paths, path_count, fields, field_count, options, out);
+  if (!slots[490]) return (tdm_error*)&tandem_go_missing[490];
+  return ((tdm_error* (*)(const char* const* paths, size_t path_count, const tdm_field* fields, size_t field_count, const tdm_open_records_options* options, tdm_dataset** out))slots[490])(paths, path_count, fields, field_count, options, out);
 }
 
 tdm_error* tdm_dataset_from_tensors(tdm_tensor* const* tensors, size_t count, const char* const* names, tdm_dataset** out) {
-  if (!slots[463]) return (tdm_error*)&tandem_go_missing[463];
-  return ((tdm_error* (*)(tdm_tensor* const* tensors, size_t count, const char* const* names, tdm_dataset** out))slots[463])(tensors, count, names, out);
+  if (!slots[491]) return (tdm_error*)&tandem_go_missing[491];
+  return ((tdm_error* (*)(tdm_tensor* const* tensors, size_t count, const char* const* names, tdm_dataset** out))slots[491])(tensors, count, names, out);
 }
 
 tdm_error* tdm_dataset_concat(const tdm_dataset* const* datasets, size_t count, tdm_dataset** out) {
-  if (!slots[464]) return (tdm_error*)&tandem_go_missing[464];
-  return ((tdm_error* (*)(const tdm_dataset* const* datasets, size_t count, tdm_dataset** out))slots[464])(datasets, count, out);
+  if (!slots[492]) return (tdm_error*)&tandem_go_missing[492];
+  return ((tdm_error* (*)(const tdm_dataset* const* datasets, size_t count, tdm_dataset** out))slots[492])(datasets, count, out);
 }
 
 tdm_error* tdm_dataset_subset(const tdm_dataset* dataset, const int64_t* samples, size_t count, tdm_dataset** out) {
-  if (!slots[465]) return (tdm_error*)&tandem_go_missing[465];
-  return ((tdm_error* (*)(const tdm_dataset* dataset, const int64_t* samples, size_t count, tdm_dataset** out))slots[465])(dataset, samples, count, out);
+  if (!slots[493]) return (tdm_error*)&tandem_go_missing[493];
+  return ((tdm_error* (*)(const tdm_dataset* dataset, const int64_t* samples, size_t count, tdm_dataset** out))slots[493])(dataset, samples, count, out);
 }
 
 tdm_error* tdm_dataset_random_split(const tdm_dataset* dataset, const int64_t* sizes, size_t count, uint64_t seed, tdm_dataset** parts) {
-  if (!slots[466]) return (tdm_error*)&tandem_go_missing[466];
-  return ((tdm_error* (*)(const tdm_dataset* dataset, const int64_t* sizes, size_t count, uint64_t seed, tdm_dataset** parts))slots[466])(dataset, sizes, count, seed, parts);
+  if (!slots[494]) return (tdm_error*)&tandem_go_missing[494];
+  return ((tdm_error* (*)(const tdm_dataset* dataset, const int64_t* sizes, size_t count, uint64_t seed, tdm_dataset** parts))slots[494])(dataset, sizes, count, seed, parts);
 }
 
 tdm_error* tdm_dataset_split_sizes(const tdm_dataset* dataset, const double* fractions, size_t count, int64_t* sizes) {
-  if (!slots[467]) return (tdm_error*)&tandem_go_missing[467];
-  return ((tdm_error* (*)(const tdm_dataset* dataset, const double* fractions, size_t count, int64_t* sizes))slots[467])(dataset, fractions, count, sizes);
+  if (!slots[495]) return (tdm_error*)&tandem_go_missing[495];
+  return ((tdm_error* (*)(const tdm_dataset* dataset, const double* fractions, size_t count, int64_t* sizes))slots[495])(dataset, fractions, count, sizes);
 }
 
 tdm_error* tdm_dataset_map(const tdm_dataset* dataset, const char* const* names, size_t field_count, tdm_error* (*map)(void* user_data, tdm_tensor* const* sample, size_t count, tdm_tensor** mapped, size_t field_count), void* user_data, void (*destroy)(void* user_data), tdm_dataset** out) {
-  if (!slots[468]) return (tdm_error*)&tandem_go_missing[468];
-  return ((tdm_error* (*)(const tdm_dataset* dataset, const char* const* names, size_t field_count, tdm_error* (*map)(void* user_data, tdm_tensor* const* sample, size_t count, tdm_tensor** mapped, size_t field_count), void* user_data, void (*destroy)(void* user_data), tdm_dataset** out))slots[468])(dataset, names, field_count, map, user_data, destroy, out);
+  if (!slots[496]) return (tdm_error*)&tandem_go_missing[496];
+  return ((tdm_error* (*)(const tdm_dataset* dataset, const char* const* names, size_t field_count, tdm_error* (*map)(void* user_data, tdm_tensor* const* sample, size_t count, tdm_tensor** mapped, size_t field_count), void* user_data, void (*destroy)(void* user_data), tdm_dataset** out))slots[496])(dataset, names, field_count, map, user_data, destroy, out);
 }
 
 tdm_error* tdm_dataset_create(int64_t size, const char* const* names, size_t field_count, uint64_t fingerprint, tdm_error* (*get)(void* user_data, int64_t index, tdm_tensor** sample, size_t field_count), void* user_data, void (*destroy)(void* user_data), tdm_dataset** out) {
-  if (!slots[469]) return (tdm_error*)&tandem_go_missing[469];
-  return ((tdm_error* (*)(int64_t size, const char* const* names, size_t field_count, uint64_t fingerprint, tdm_error* (*get)(void* user_data, int64_t index, tdm_tensor** sample, size_t field_count), void* user_data, void (*destroy)(void* user_data), tdm_dataset** out))slots[469])(size, names, field_count, fingerprint, get, user_data, destroy, out);
+  if (!slots[497]) return (tdm_error*)&tandem_go_missing[497];
+  return ((tdm_error* (*)(int64_t size, const char* const* names, size_t field_count, uint64_t fingerprint, tdm_error* (*get)(void* user_data, int64_t index, tdm_tensor** sample, size_t field_count), void* user_data, void (*destroy)(void* user_data), tdm_dataset** out))slots[497])(size, names, field_count, fingerprint, get, user_data, destroy, out);
 }
 
 void tdm_iterable_init(tdm_iterable* made, size_t struct_size) {
-  if (!slots[470]) return;
-  ((void (*)(tdm_iterable* made, size_t struct_size))slots[470])(made, struct_size);
+  if (!slots[498]) return;
+  ((void (*)(tdm_iterable* made, size_t struct_size))slots[498])(made, struct_size);
 }
 
 tdm_error* tdm_dataset_from_iterable(const tdm_iterable* iterable, tdm_dataset** out) {
-  if (!slots[471]) return (tdm_error*)&tandem_go_missing[471];
-  return ((tdm_error* (*)(const tdm_iterable* iterable, tdm_dataset** out))slots[471])(iterable, out);
+  if (!slots[499]) return (tdm_error*)&tandem_go_missing[499];
+  return ((tdm_error* (*)(const tdm_iterable* iterable, tdm_dataset** out))slots[499])(iterable, out);
 }
 
 tdm_error* tdm_loader_create_from(const tdm_dataset* dataset, const tdm_loader_options* options, tdm_loader** out) {
-  if (!slots[472]) return (tdm_error*)&tandem_go_missing[472];
-  return ((tdm_error* (*)(const tdm_dataset* dataset, const tdm_loader_options* options, tdm_loader** out))slots[472])(dataset, options, out);
+  if (!slots[500]) return (tdm_error*)&tandem_go_missing[500];
+  return ((tdm_error* (*)(const tdm_dataset* dataset, const tdm_loader_options* options, tdm_loader** out))slots[500])(dataset, options, out);
 }
 
 void tdm_schema_options_init(tdm_schema_options* made, size_t struct_size) {
-  if (!slots[473]) return;
-  ((void (*)(tdm_schema_options* made, size_t struct_size))slots[473])(made, struct_size);
+  if (!slots[501]) return;
+  ((void (*)(tdm_schema_options* made, size_t struct_size))slots[501])(made, struct_size);
 }
 
 tdm_error* tdm_dataset_from_schema(const char* const* paths, size_t path_count, const tdm_schema_options* options, tdm_dataset** out) {
-  if (!slots[474]) return (tdm_error*)&tandem_go_missing[474];
-  return ((tdm_error* (*)(const char* const* paths, size_t path_count, const tdm_schema_options* options, tdm_dataset** out))slots[474])(paths, path_count, options, out);
+  if (!slots[502]) return (tdm_error*)&tandem_go_missing[502];
+  return ((tdm_error* (*)(const char* const* paths, size_t path_count, const tdm_schema_options* options, tdm_dataset** out))slots[502])(paths, path_count, options, out);
 }
 
 tdm_error* tdm_loader_add_transforms(tdm_loader* loader, const char* transforms) {
-  if (!slots[475]) return (tdm_error*)&tandem_go_missing[475];
-  return ((tdm_error* (*)(tdm_loader* loader, const char* transforms))slots[475])(loader, transforms);
+  if (!slots[503]) return (tdm_error*)&tandem_go_missing[503];
+  return ((tdm_error* (*)(tdm_loader* loader, const char* transforms))slots[503])(loader, transforms);
 }
 
 tdm_error* tdm_loader_add_step(tdm_loader* loader, tdm_error* (*step)(void* user_data, const tdm_step_batch* batch), const char* const* adds, size_t add_count, void* user_data, void (*destroy)(void* user_data)) {
-  if (!slots[476]) return (tdm_error*)&tandem_go_missing[476];
-  return ((tdm_error* (*)(tdm_loader* loader, tdm_error* (*step)(void* user_data, const tdm_step_batch* batch), const char* const* adds, size_t add_count, void* user_data, void (*destroy)(void* user_data)))slots[476])(loader, step, adds, add_count, user_data, destroy);
+  if (!slots[504]) return (tdm_error*)&tandem_go_missing[504];
+  return ((tdm_error* (*)(tdm_loader* loader, tdm_error* (*step)(void* user_data, const tdm_step_batch* batch), const char* const* adds, size_t add_count, void* user_data, void (*destroy)(void* user_data)))slots[504])(loader, step, adds, add_count, user_data, destroy);
 }
 
 void tdm_loader_statistics_init(tdm_loader_statistics* made, size_t struct_size) {
-  if (!slots[477]) return;
-  ((void (*)(tdm_loader_statistics* made, size_t struct_size))slots[477])(made, struct_size);
+  if (!slots[505]) return;
+  ((void (*)(tdm_loader_statistics* made, size_t struct_size))slots[505])(made, struct_size);
 }
 
 tdm_error* tdm_loader_get_statistics(const tdm_loader* loader, tdm_loader_statistics* out) {
-  if (!slots[478]) return (tdm_error*)&tandem_go_missing[478];
-  return ((tdm_error* (*)(const tdm_loader* loader, tdm_loader_statistics* out))slots[478])(loader, out);
+  if (!slots[506]) return (tdm_error*)&tandem_go_missing[506];
+  return ((tdm_error* (*)(const tdm_loader* loader, tdm_loader_statistics* out))slots[506])(loader, out);
 }
 
 tdm_error* tdm_loader_statistics_text(const tdm_loader* loader, tdm_string** out) {
-  if (!slots[479]) return (tdm_error*)&tandem_go_missing[479];
-  return ((tdm_error* (*)(const tdm_loader* loader, tdm_string** out))slots[479])(loader, out);
+  if (!slots[507]) return (tdm_error*)&tandem_go_missing[507];
+  return ((tdm_error* (*)(const tdm_loader* loader, tdm_string** out))slots[507])(loader, out);
 }
 
 void tdm_sampler_free(tdm_sampler* sampler) {
-  if (!slots[480]) return;
-  ((void (*)(tdm_sampler* sampler))slots[480])(sampler);
+  if (!slots[508]) return;
+  ((void (*)(tdm_sampler* sampler))slots[508])(sampler);
 }
 
 int64_t tdm_sampler_size(const tdm_sampler* sampler) {
-  if (!slots[481]) return 0;
-  return ((int64_t (*)(const tdm_sampler* sampler))slots[481])(sampler);
+  if (!slots[509]) return 0;
+  return ((int64_t (*)(const tdm_sampler* sampler))slots[509])(sampler);
 }
 
 tdm_error* tdm_sampler_samples(const tdm_sampler* sampler, uint64_t seed, int64_t epoch, int64_t first, int64_t* samples, size_t count) {
-  if (!slots[482]) return (tdm_error*)&tandem_go_missing[482];
-  return ((tdm_error* (*)(const tdm_sampler* sampler, uint64_t seed, int64_t epoch, int64_t first, int64_t* samples, size_t count))slots[482])(sampler, seed, epoch, first, samples, count);
+  if (!slots[510]) return (tdm_error*)&tandem_go_missing[510];
+  return ((tdm_error* (*)(const tdm_sampler* sampler, uint64_t seed, int64_t epoch, int64_t first, int64_t* samples, size_t count))slots[510])(sampler, seed, epoch, first, samples, count);
 }
 
 tdm_error* tdm_sampler_sequential(int64_t size, tdm_sampler** out) {
-  if (!slots[483]) return (tdm_error*)&tandem_go_missing[483];
-  return ((tdm_error* (*)(int64_t size, tdm_sampler** out))slots[483])(size, out);
+  if (!slots[511]) return (tdm_error*)&tandem_go_missing[511];
+  return ((tdm_error* (*)(int64_t size, tdm_sampler** out))slots[511])(size, out);
 }
 
 tdm_error* tdm_sampler_random(int64_t size, tdm_sampler** out) {
-  if (!slots[484]) return (tdm_error*)&tandem_go_missing[484];
-  return ((tdm_error* (*)(int64_t size, tdm_sampler** out))slots[484])(size, out);
+  if (!slots[512]) return (tdm_error*)&tandem_go_missing[512];
+  return ((tdm_error* (*)(int64_t size, tdm_sampler** out))slots[512])(size, out);
 }
 
 tdm_error* tdm_sampler_weighted(const double* weights, size_t count, int64_t positions, int32_t replacement, tdm_sampler** out) {
-  if (!slots[485]) return (tdm_error*)&tandem_go_missing[485];
-  return ((tdm_error* (*)(const double* weights, size_t count, int64_t positions, int32_t replacement, tdm_sampler** out))slots[485])(weights, count, positions, replacement, out);
+  if (!slots[513]) return (tdm_error*)&tandem_go_missing[513];
+  return ((tdm_error* (*)(const double* weights, size_t count, int64_t positions, int32_t replacement, tdm_sampler** out))slots[513])(weights, count, positions, replacement, out);
 }
 
 tdm_error* tdm_sampler_subset(const int64_t* samples, size_t count, int32_t shuffle, tdm_sampler** out) {
-  if (!slots[486]) return (tdm_error*)&tandem_go_missing[486];
-  return ((tdm_error* (*)(const int64_t* samples, size_t count, int32_t shuffle, tdm_sampler** out))slots[486])(samples, count, shuffle, out);
+  if (!slots[514]) return (tdm_error*)&tandem_go_missing[514];
+  return ((tdm_error* (*)(const int64_t* samples, size_t count, int32_t shuffle, tdm_sampler** out))slots[514])(samples, count, shuffle, out);
 }
 
 tdm_error* tdm_sampler_batches(const int64_t* samples, size_t count, int64_t batch_size, int32_t shuffle, tdm_sampler** out) {
-  if (!slots[487]) return (tdm_error*)&tandem_go_missing[487];
-  return ((tdm_error* (*)(const int64_t* samples, size_t count, int64_t batch_size, int32_t shuffle, tdm_sampler** out))slots[487])(samples, count, batch_size, shuffle, out);
+  if (!slots[515]) return (tdm_error*)&tandem_go_missing[515];
+  return ((tdm_error* (*)(const int64_t* samples, size_t count, int64_t batch_size, int32_t shuffle, tdm_sampler** out))slots[515])(samples, count, batch_size, shuffle, out);
 }
 
 tdm_error* tdm_sampler_by_length(const int64_t* lengths, size_t count, int64_t batch_size, int64_t window, tdm_sampler** out) {
-  if (!slots[488]) return (tdm_error*)&tandem_go_missing[488];
-  return ((tdm_error* (*)(const int64_t* lengths, size_t count, int64_t batch_size, int64_t window, tdm_sampler** out))slots[488])(lengths, count, batch_size, window, out);
+  if (!slots[516]) return (tdm_error*)&tandem_go_missing[516];
+  return ((tdm_error* (*)(const int64_t* lengths, size_t count, int64_t batch_size, int64_t window, tdm_sampler** out))slots[516])(lengths, count, batch_size, window, out);
 }
 
 tdm_error* tdm_sampler_distributed(const tdm_sampler* sampler, int32_t rank, int32_t world_size, tdm_sampler** out) {
-  if (!slots[489]) return (tdm_error*)&tandem_go_missing[489];
-  return ((tdm_error* (*)(const tdm_sampler* sampler, int32_t rank, int32_t world_size, tdm_sampler** out))slots[489])(sampler, rank, world_size, out);
+  if (!slots[517]) return (tdm_error*)&tandem_go_missing[517];
+  return ((tdm_error* (*)(const tdm_sampler* sampler, int32_t rank, int32_t world_size, tdm_sampler** out))slots[517])(sampler, rank, world_size, out);
 }
 
 tdm_error* tdm_sampler_create(const char* name, int64_t positions, int32_t by_epoch, tdm_error* (*list)(void* user_data, uint64_t seed, int64_t epoch, int64_t first, int64_t* samples, size_t count), void* user_data, void (*destroy)(void* user_data), tdm_sampler** out) {
-  if (!slots[490]) return (tdm_error*)&tandem_go_missing[490];
-  return ((tdm_error* (*)(const char* name, int64_t positions, int32_t by_epoch, tdm_error* (*list)(void* user_data, uint64_t seed, int64_t epoch, int64_t first, int64_t* samples, size_t count), void* user_data, void (*destroy)(void* user_data), tdm_sampler** out))slots[490])(name, positions, by_epoch, list, user_data, destroy, out);
+  if (!slots[518]) return (tdm_error*)&tandem_go_missing[518];
+  return ((tdm_error* (*)(const char* name, int64_t positions, int32_t by_epoch, tdm_error* (*list)(void* user_data, uint64_t seed, int64_t epoch, int64_t first, int64_t* samples, size_t count), void* user_data, void (*destroy)(void* user_data), tdm_sampler** out))slots[518])(name, positions, by_epoch, list, user_data, destroy, out);
 }
 
 void tdm_dynamic_loader_options_init(tdm_dynamic_loader_options* made, size_t struct_size) {
-  if (!slots[491]) return;
-  ((void (*)(tdm_dynamic_loader_options* made, size_t struct_size))slots[491])(made, struct_size);
+  if (!slots[519]) return;
+  ((void (*)(tdm_dynamic_loader_options* made, size_t struct_size))slots[519])(made, struct_size);
 }
 
 tdm_error* tdm_loader_create_dynamic(const tdm_dataset* dataset, const tdm_store* store, const tdm_dynamic_loader_options* options, const void* state, size_t state_size, const char* quarantine, tdm_loader** out) {
-  if (!slots[492]) return (tdm_error*)&tandem_go_missing[492];
-  return ((tdm_error* (*)(const tdm_dataset* dataset, const tdm_store* store, const tdm_dynamic_loader_options* options, const void* state, size_t state_size, const char* quarantine, tdm_loader** out))slots[492])(dataset, store, options, state, state_size, quarantine, out);
+  if (!slots[520]) return (tdm_error*)&tandem_go_missing[520];
+  return ((tdm_error* (*)(const tdm_dataset* dataset, const tdm_store* store, const tdm_dynamic_loader_options* options, const void* state, size_t state_size, const char* quarantine, tdm_loader** out))slots[520])(dataset, store, options, state, state_size, quarantine, out);
 }
 
 tdm_error* tdm_loader_create_replay(const tdm_dataset* dataset, const char* const* records, size_t record_count, const tdm_dynamic_loader_options* options, const void* state, size_t state_size, const char* quarantine, tdm_loader** out) {
-  if (!slots[493]) return (tdm_error*)&tandem_go_missing[493];
-  return ((tdm_error* (*)(const tdm_dataset* dataset, const char* const* records, size_t record_count, const tdm_dynamic_loader_options* options, const void* state, size_t state_size, const char* quarantine, tdm_loader** out))slots[493])(dataset, records, record_count, options, state, state_size, quarantine, out);
+  if (!slots[521]) return (tdm_error*)&tandem_go_missing[521];
+  return ((tdm_error* (*)(const tdm_dataset* dataset, const char* const* records, size_t record_count, const tdm_dynamic_loader_options* options, const void* state, size_t state_size, const char* quarantine, tdm_loader** out))slots[521])(dataset, records, record_count, options, state, state_size, quarantine, out);
 }
 
 tdm_error* tdm_loader_next_step(tdm_loader* loader, int32_t* has_step) {
-  if (!slots[494]) return (tdm_error*)&tandem_go_missing[494];
-  return ((tdm_error* (*)(tdm_loader* loader, int32_t* has_step))slots[494])(loader, has_step);
+  if (!slots[522]) return (tdm_error*)&tandem_go_missing[522];
+  return ((tdm_error* (*)(tdm_loader* loader, int32_t* has_step))slots[522])(loader, has_step);
 }
 
 tdm_error* tdm_loader_fail(tdm_loader* loader, int64_t sample, const char* reason) {
-  if (!slots[495]) return (tdm_error*)&tandem_go_missing[495];
-  return ((tdm_error* (*)(tdm_loader* loader, int64_t sample, const char* reason))slots[495])(loader, sample, reason);
+  if (!slots[523]) return (tdm_error*)&tandem_go_missing[523];
+  return ((tdm_error* (*)(tdm_loader* loader, int64_t sample, const char* reason))slots[523])(loader, sample, reason);
 }
 
 int64_t tdm_loader_current_step(const tdm_loader* loader) {
-  if (!slots[496]) return 0;
-  return ((int64_t (*)(const tdm_loader* loader))slots[496])(loader);
+  if (!slots[524]) return 0;
+  return ((int64_t (*)(const tdm_loader* loader))slots[524])(loader);
 }
 
 int64_t tdm_loader_step_local_count(const tdm_loader* loader) {
-  if (!slots[497]) return 0;
-  return ((int64_t (*)(const tdm_loader* loader))slots[497])(loader);
+  if (!slots[525]) return 0;
+  return ((int64_t (*)(const tdm_loader* loader))slots[525])(loader);
 }
 
 int64_t tdm_loader_step_global_count(const tdm_loader* loader) {
-  if (!slots[498]) return 0;
-  return ((int64_t (*)(const tdm_loader* loader))slots[498])(loader);
+  if (!slots[526]) return 0;
+  return ((int64_t (*)(const tdm_loader* loader))slots[526])(loader);
 }
 
 tdm_error* tdm_loader_get_quarantine(const tdm_loader* loader, tdm_string** out) {
-  if (!slots[499]) return (tdm_error*)&tandem_go_missing[499];
-  return ((tdm_error* (*)(const tdm_loader* loader, tdm_string** out))slots[499])(loader, out);
+  if (!slots[527]) return (tdm_error*)&tandem_go_missing[527];
+  return ((tdm_error* (*)(const tdm_loader* loader, tdm_string** out))slots[527])(loader, out);
 }
 
 tdm_error* tdm_summary_writer_create(const char* folder, const char* suffix, tdm_summary_writer** out) {
-  if (!slots[500]) return (tdm_error*)&tandem_go_missing[500];
-  return ((tdm_error* (*)(const char* folder, const char* suffix, tdm_summary_writer** out))slots[500])(folder, suffix, out);
+  if (!slots[528]) return (tdm_error*)&tandem_go_missing[528];
+  return ((tdm_error* (*)(const char* folder, const char* suffix, tdm_summary_writer** out))slots[528])(folder, suffix, out);
 }
 
 const char* tdm_summary_writer_path(const tdm_summary_writer* writer) {
-  if (!slots[501]) return 0;
-  return ((const char* (*)(const tdm_summary_writer* writer))slots[501])(writer);
+  if (!slots[529]) return 0;
+  return ((const char* (*)(const tdm_summary_writer* writer))slots[529])(writer);
 }
 
 tdm_error* tdm_summary_writer_add_scalar(tdm_summary_writer* writer, const char* tag, double value, int64_t step, double wall_time) {
-  if (!slots[502]) return (tdm_error*)&tandem_go_missing[502];
-  return ((tdm_error* (*)(tdm_summary_writer* writer, const char* tag, double value, int64_t step, double wall_time))slots[502])(writer, tag, value, step, wall_time);
+  if (!slots[530]) return (tdm_error*)&tandem_go_missing[530];
+  return ((tdm_error* (*)(tdm_summary_writer* writer, const char* tag, double value, int64_t step, double wall_time))slots[530])(writer, tag, value, step, wall_time);
 }
 
 tdm_error* tdm_summary_writer_add_histogram(tdm_summary_writer* writer, const char* tag, const tdm_tensor* values, int64_t step, double wall_time) {
-  if (!slots[503]) return (tdm_error*)&tandem_go_missing[503];
-  return ((tdm_error* (*)(tdm_summary_writer* writer, const char* tag, const tdm_tensor* values, int64_t step, double wall_time))slots[503])(writer, tag, values, step, wall_time);
+  if (!slots[531]) return (tdm_error*)&tandem_go_missing[531];
+  return ((tdm_error* (*)(tdm_summary_writer* writer, const char* tag, const tdm_tensor* values, int64_t step, double wall_time))slots[531])(writer, tag, values, step, wall_time);
 }
 
 tdm_error* tdm_summary_writer_add_image(tdm_summary_writer* writer, const char* tag, const tdm_tensor* image, tdm_image_layout layout, int64_t step, double wall_time) {
-  if (!slots[504]) return (tdm_error*)&tandem_go_missing[504];
-  return ((tdm_error* (*)(tdm_summary_writer* writer, const char* tag, const tdm_tensor* image, tdm_image_layout layout, int64_t step, double wall_time))slots[504])(writer, tag, image, layout, step, wall_time);
+  if (!slots[532]) return (tdm_error*)&tandem_go_missing[532];
+  return ((tdm_error* (*)(tdm_summary_writer* writer, const char* tag, const tdm_tensor* image, tdm_image_layout layout, int64_t step, double wall_time))slots[532])(writer, tag, image, layout, step, wall_time);
 }
 
 tdm_error* tdm_summary_writer_add_text(tdm_summary_writer* writer, const char* tag, const char* text, int64_t step, double wall_time) {
-  if (!slots[505]) return (tdm_error*)&tandem_go_missing[505];
-  return ((tdm_error* (*)(tdm_summary_writer* writer, const char* tag, const char* text, int64_t step, double wall_time))slots[505])(writer, tag, text, step, wall_time);
+  if (!slots[533]) return (tdm_error*)&tandem_go_missing[533];
+  return ((tdm_error* (*)(tdm_summary_writer* writer, const char* tag, const char* text, int64_t step, double wall_time))slots[533])(writer, tag, text, step, wall_time);
 }
 
 tdm_error* tdm_summary_writer_flush(tdm_summary_writer* writer) {
-  if (!slots[506]) return (tdm_error*)&tandem_go_missing[506];
-  return ((tdm_error* (*)(tdm_summary_writer* writer))slots[506])(writer);
+  if (!slots[534]) return (tdm_error*)&tandem_go_missing[534];
+  return ((tdm_error* (*)(tdm_summary_writer* writer))slots[534])(writer);
 }
 
 tdm_error* tdm_summary_writer_close(tdm_summary_writer* writer) {
-  if (!slots[507]) return (tdm_error*)&tandem_go_missing[507];
-  return ((tdm_error* (*)(tdm_summary_writer* writer))slots[507])(writer);
+  if (!slots[535]) return (tdm_error*)&tandem_go_missing[535];
+  return ((tdm_error* (*)(tdm_summary_writer* writer))slots[535])(writer);
 }
 
 void tdm_summary_writer_free(tdm_summary_writer* writer) {
-  if (!slots[508]) return;
-  ((void (*)(tdm_summary_writer* writer))slots[508])(writer);
+  if (!slots[536]) return;
+  ((void (*)(tdm_summary_writer* writer))slots[536])(writer);
 }

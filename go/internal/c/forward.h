@@ -6,7 +6,7 @@
 #define TDM_DEPRECATED(since, instead)
 #include "tandem.h"
 
-#define TANDEM_GO_FUNCTION_COUNT 509
+#define TANDEM_GO_FUNCTION_COUNT 537
 
 extern TDM_API const char* const tandem_go_names[TANDEM_GO_FUNCTION_COUNT];
 extern TDM_API char tandem_go_missing[TANDEM_GO_FUNCTION_COUNT];

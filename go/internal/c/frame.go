@@ -17,6 +17,7 @@ type Frame struct {
 	names  []C.int64_t // of options: offsets in the pool
 	pool   []byte
 	kept   []unsafe.Pointer
+	after  []func() // called with the release
 }
 
 var frames = sync.Pool{New: func() any {
@@ -31,8 +32,16 @@ func (f *Frame) Release() {
 		clear(f.kept)
 		f.kept = f.kept[:0]
 	}
+	for _, call := range f.after {
+		call()
+	}
+	clear(f.after)
+	f.after = f.after[:0]
 	frames.Put(f)
 }
+
+// After has call called when the frame is released.
+func (f *Frame) After(call func()) { f.after = append(f.after, call) }
 
 // Keep has the object at p live, and so the handle that it owns, until the frame is released.
 func (f *Frame) Keep(p unsafe.Pointer) { f.kept = append(f.kept, p) }

@@ -1,5 +1,6 @@
 package c
 
+// #include <stdlib.h>
 // #include "shim.h"
 import "C"
 import (
@@ -21,6 +22,14 @@ type RPCOptions struct {
 	Rank, WorldSize             int
 	TimeoutMS, CallTimeoutMS    int64
 	MostOutstanding, NumThreads int
+	MostThreads                 int
+	DeviceMaps                  []RPCDeviceMap
+}
+
+// RPCDeviceMap is a tdm_rpc_device_map.
+type RPCDeviceMap struct {
+	Worker   string
+	From, To Device
 }
 
 // InitRPC joins the job's workers; s may be nil.
@@ -34,9 +43,31 @@ func InitRPC(name string, o RPCOptions, s Store) *Failure {
 	defer free(address)
 	options := C.tdm_rpc_options{init_method: method, rank: C.int32_t(o.Rank), world_size: C.int32_t(o.WorldSize),
 		timeout_ms: C.int64_t(o.TimeoutMS), rpc_timeout_ms: C.int64_t(o.CallTimeoutMS),
-		most_outstanding: C.int64_t(o.MostOutstanding), address: address, num_worker_threads: C.int32_t(o.NumThreads)}
+		most_outstanding: C.int64_t(o.MostOutstanding), address: address, num_worker_threads: C.int32_t(o.NumThreads),
+		most_worker_threads: C.int32_t(o.MostThreads)}
 	options.struct_size = C.sizeof_tdm_rpc_options
+	if len(o.DeviceMaps) > 0 {
+		block := C.calloc(C.size_t(len(o.DeviceMaps)), C.sizeof_tdm_rpc_device_map)
+		defer C.free(block)
+		options.device_maps, options.device_map_count = (*C.tdm_rpc_device_map)(block), C.size_t(len(o.DeviceMaps))
+		for i, one := range o.DeviceMaps {
+			worker := C.CString(one.Worker)
+			defer free(worker)
+			unsafe.Slice(options.device_maps, len(o.DeviceMaps))[i] = C.tdm_rpc_device_map{worker, nativeDevice(one.From), nativeDevice(one.To)}
+		}
+	}
 	return failure(C.tdm_rpc_init(cName, &options, store(s)))
+}
+
+// WaitingInRPC waits by a means of Go's: where this goroutine runs a function that another worker called, that makes room for
+// another one meanwhile.
+func WaitingInRPC(wait func()) {
+	if Load() != nil || C.tdm_rpc_wait_begin() == 0 {
+		wait()
+		return
+	}
+	defer C.tdm_rpc_wait_end() // on the same thread, to which the goroutine is bound
+	wait()
 }
 
 func ShutdownRPC(graceful bool, timeoutMS int64) *Failure {

@@ -207,6 +207,45 @@ tdm_error* tg_distributed_optimizer_set_option(tdm_distributed_optimizer* optimi
   return error;
 }
 
+tdm_error* tg_parameter_client_create(tdm_parameter_client_options* options, const char* const* names,
+                                      tdm_tensor* const* parameters, size_t parameter_count, tdm_embedding_table* tables,
+                                      size_t table_count, const int64_t* option_names, tdm_value* values, size_t count,
+                                      const int64_t* counts, char* pool, tdm_parameter_client** out) {
+  tdm_option* all = options_of(option_names, values, count, pool);
+  tdm_option* next = all;
+  options->dense_options = next;
+  options->dense_option_count = (size_t)counts[0];
+  for (size_t i = 0; i < table_count; ++i) {
+    next += counts[i];
+    tables[i].optimizer_options = next;
+    tables[i].optimizer_option_count = (size_t)counts[i + 1];
+  }
+  tdm_error* error =
+      tdm_parameter_client_create(options, names, parameters, parameter_count, tables, table_count, out);
+  free(all);
+  return error;
+}
+
+tdm_error* tg_parameter_client_set_option(tdm_parameter_client* client, const char* table, const int64_t* names,
+                                          tdm_value* values, char* pool) {
+  tdm_option* option = options_of(names, values, 1, pool);
+  tdm_error* error = tdm_parameter_client_set_option(client, table, option);
+  free(option);
+  return error;
+}
+
+tg_tensor tg_parameter_client_embedding(tdm_parameter_client* client, const char* table, tdm_tensor* indices) {
+  tdm_tensor* rows = NULL;
+  tdm_error* error = tdm_parameter_client_embedding(client, table, indices, &rows);
+  return described(error, rows);
+}
+
+tg_tensor tg_own_tensors_get(const tdm_own_tensors* list, size_t index) {
+  tdm_tensor* tensor = NULL;
+  tdm_error* error = tdm_own_tensors_get(list, index, &tensor);
+  return described(error, tensor);
+}
+
 tdm_error* tg_rpc_async(const char* to, const char* function, tdm_value* arguments, size_t count, char* pool,
                         const tdm_rpc_call_options* options, tdm_rpc_future** out) {
   place(arguments, count, pool);

@@ -61,6 +61,16 @@ TDM_API tdm_error* tg_distributed_optimizer_create(const char* type, tdm_rref* c
 /* Of one option. */
 TDM_API tdm_error* tg_distributed_optimizer_set_option(tdm_distributed_optimizer* optimizer, const int64_t* names,
                                                        tdm_value* values, char* pool);
+/* `options` and `tables` get their options: counts[0] of all are the dense optimizer's, counts[i + 1] those of table i. */
+TDM_API tdm_error* tg_parameter_client_create(tdm_parameter_client_options* options, const char* const* names,
+                                              tdm_tensor* const* parameters, size_t parameter_count,
+                                              tdm_embedding_table* tables, size_t table_count, const int64_t* option_names,
+                                              tdm_value* values, size_t count, const int64_t* counts, char* pool,
+                                              tdm_parameter_client** out);
+TDM_API tdm_error* tg_parameter_client_set_option(tdm_parameter_client* client, const char* table, const int64_t* names,
+                                                  tdm_value* values, char* pool);
+TDM_API tg_tensor tg_parameter_client_embedding(tdm_parameter_client* client, const char* table, tdm_tensor* indices);
+TDM_API tg_tensor tg_own_tensors_get(const tdm_own_tensors* list, size_t index);
 TDM_API tdm_error* tg_jit_call(tdm_module* module, const char* method, tdm_value* arguments, size_t count, char* pool,
                                tdm_value* out);
 /* Options: names[i] is the offset of option i's name in the pool. */

@@ -304,6 +304,22 @@ void* Arguments::struct_for(const Parameter& parameter) {
     fill(tdm_metrics_options TDM_METRICS_OPTIONS_INIT);
   } else if (type == "tdm_distributed_optimizer_options") {
     fill(tdm_distributed_optimizer_options TDM_DISTRIBUTED_OPTIMIZER_OPTIONS_INIT);
+  } else if (type == "tdm_parameter_server_statistics") {
+    fill(tdm_parameter_server_statistics TDM_PARAMETER_SERVER_STATISTICS_INIT);
+  } else if (type == "tdm_embedding_table") {
+    tdm_embedding_table table{};
+    table.name = static_cast<const char*>(string_for("name"));
+    table.rows = table.width = 1;
+    table.dtype = TDM_DTYPE_FLOAT32;
+    fill(table);
+  } else if (type == "tdm_parameter_client_options") {
+    handles_.get("parameter_server");
+    calls::join_alone();
+    tdm_parameter_client_options options = TDM_PARAMETER_CLIENT_OPTIONS_INIT;
+    texts_.push_back("self");
+    options.servers = static_cast<const char* const*>(list_of(texts_.back().data()));
+    options.server_count = 1;
+    fill(options);
   } else if (type == "tdm_checkpoint_selection") {
     fill(tdm_checkpoint_selection TDM_CHECKPOINT_SELECTION_INIT);
   } else if (type == "tdm_cuda_settings") {

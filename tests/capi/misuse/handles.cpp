@@ -255,6 +255,28 @@ void* Handles::make(const std::string& type) {
       return tdm_distributed_optimizer_create("SGD", parameters, 1, &rate, 1, nullptr, out);
     });
   }
+  if (type == "parameter_server") {
+    return made<tdm_parameter_server>([](auto* out) { return tdm_parameter_server_create(nullptr, out); });
+  }
+  if (type == "parameter_client") {
+    calls::join_alone();
+    get("parameter_server");
+    const char* const servers[] = {"self"};
+    tdm_parameter_client_options options = TDM_PARAMETER_CLIENT_OPTIONS_INIT;
+    options.servers = servers;
+    options.server_count = 1;
+    tdm_embedding_table table{};
+    table.name = "text";
+    table.rows = table.width = 1;
+    table.dtype = TDM_DTYPE_FLOAT32;
+    return made<tdm_parameter_client>(
+        [&](auto* out) { return tdm_parameter_client_create(&options, nullptr, nullptr, 0, &table, 1, out); });
+  }
+  if (type == "own_tensors") {
+    return made<tdm_own_tensors>([&](auto* out) {
+      return tdm_parameter_client_state(as<tdm_parameter_client>(get("parameter_client")), 0, 1, out);
+    });
+  }
   if (type == "recordio_writer") {
     return made<tdm_recordio_writer>([](auto* out) { return tdm_recordio_writer_create("written", nullptr, out); });
   }
@@ -300,6 +322,9 @@ void Handles::free(const std::string& type, void* handle) {
       {"rref", [](void* h) { tdm_rref_free(as<tdm_rref>(h)); }},
       {"rpc_future", [](void* h) { tdm_rpc_future_free(as<tdm_rpc_future>(h)); }},
       {"distributed_optimizer", [](void* h) { tdm_distributed_optimizer_free(as<tdm_distributed_optimizer>(h)); }},
+      {"parameter_server", [](void* h) { tdm_parameter_server_free(as<tdm_parameter_server>(h)); }},
+      {"parameter_client", [](void* h) { tdm_parameter_client_free(as<tdm_parameter_client>(h)); }},
+      {"own_tensors", [](void* h) { tdm_own_tensors_free(as<tdm_own_tensors>(h)); }},
       {"recordio_writer", [](void* h) { tdm_recordio_writer_free(as<tdm_recordio_writer>(h)); }},
       {"recordio_reader", [](void* h) { tdm_recordio_reader_free(as<tdm_recordio_reader>(h)); }},
       {"dataset", [](void* h) { tdm_dataset_free(as<tdm_dataset>(h)); }},

@@ -20,6 +20,17 @@ tdm_error* tdm_rpc_init(const char* name, const tdm_rpc_options* options, const 
     native.most_outstanding = given.most_outstanding;
     native.address = text_or(given.address, "");
     native.num_worker_threads = given.num_worker_threads;
+    native.most_worker_threads = given.most_worker_threads;
+    check_count(given.device_map_count, "options->device_maps");
+    if (given.device_map_count != 0) not_null(given.device_maps, "options->device_maps");
+    for (std::size_t i = 0; i < given.device_map_count; ++i) {
+      const tdm_rpc_device_map& map = given.device_maps[i];
+      const std::string argument = element_name("options->device_maps", i);
+      not_null(map.worker, (argument + ".worker").c_str());
+      native.device_maps[map.worker].emplace_back(to_device(map.from, (argument + ".from").c_str()),
+                                                  at::Device(at::kCUDA, to_device_index(map.to, (argument + ".to").c_str())));
+      if (map.to.type != TDM_DEVICE_CUDA) invalid(argument + ".to is no GPU");
+    }
     const tandem::Store given_store = store ? not_null(store, "store")->store : tandem::Store();
     tr::init(name, native, given_store);
   });
@@ -47,6 +58,14 @@ tdm_error* tdm_rpc_worker_id(int32_t* out) {
     not_null(out, "out");
     *out = tr::self().id;
   });
+}
+
+int32_t tdm_rpc_wait_begin(void) {
+  return tr::begin_wait();
+}
+
+void tdm_rpc_wait_end(void) {
+  tr::end_wait();
 }
 
 tdm_error* tdm_rpc_get_statistics(const char* worker, tdm_rpc_statistics* out) {

@@ -1,17 +1,10 @@
 // Checkpoints of a training.
 #include "tandem/checkpoint.h"
 
-#include "core/call/options.h"
 #include "core/call/strings.h"
 #include "core/comm/groups.h"
 #include "core/handles/handles.h"
 #include "core/training/checkpoint_handle.h"
-
-struct tdm_checkpoint_folder : tandem::capi::Handle<tandem::Kind::kCheckpointFolder> {
-  tdm_checkpoint_folder(const char* path, tandem::CheckpointOptions options) : folder(path, std::move(options)) {}
-
-  tandem::CheckpointFolder folder;
-};
 
 using namespace tandem::capi;
 
@@ -20,14 +13,6 @@ namespace {
 // Why a rank failed. Without a word the others would take it for no failure.
 const char* told(const char* reason) {
   return *reason ? reason : "the program gave no reason";
-}
-
-// Null where none was ever saved.
-tdm_checkpoint* load(tdm_checkpoint_folder& folder, std::int64_t step, tandem::CheckpointRequest request) {
-  if (step < -1) invalid("step is " + std::to_string(step) + "; give -1 for the newest");
-  if (step >= 0) request.step = step;
-  auto read = folder.folder.load(request);
-  return read ? new tdm_checkpoint(*std::move(read)) : nullptr;
 }
 
 }  // namespace
@@ -118,7 +103,11 @@ tdm_error* tdm_checkpoint_folder_load(tdm_checkpoint_folder* folder, std::int64_
   return guard("tdm_checkpoint_folder_load", [&] {
     not_null(folder, "folder");
     not_null(out, "out");
-    *out = load(*folder, step, {.sections = to_strings(sections, section_count, "sections")});
+    tdm_checkpoint_selection selection = TDM_CHECKPOINT_SELECTION_INIT;
+    selection.step = step;
+    selection.sections = sections;
+    selection.section_count = section_count;
+    *out = load_checkpoint(*folder, to_request(&selection));
   });
 }
 
@@ -127,12 +116,7 @@ tdm_error* tdm_checkpoint_folder_load_part(tdm_checkpoint_folder* folder, const 
   return guard("tdm_checkpoint_folder_load_part", [&] {
     not_null(folder, "folder");
     not_null(out, "out");
-    const auto given =
-        read_options<tdm_checkpoint_selection>(selection, TDM_CHECKPOINT_SELECTION_INIT, "tdm_checkpoint_selection");
-    *out = load(*folder, given.step,
-                {.sections = to_strings(given.sections, given.section_count, "sections"),
-                 .without = to_strings(given.without, given.without_count, "without"),
-                 .prefixes = to_strings(given.prefixes, given.prefix_count, "prefixes")});
+    *out = load_checkpoint(*folder, to_request(selection));
   });
 }
 

@@ -1,10 +1,11 @@
-// What checkpoints and elastic commits have in common.
+// What checkpoints, elastic commits and parameter servers have in common.
 #pragma once
 
 #include <string>
 #include <utility>
 
 #include "core/call/guard.h"
+#include "core/call/options.h"
 #include "core/call/strings.h"
 #include "core/handles/handles.h"
 #include "tandem/checkpoint.h"
@@ -15,7 +16,30 @@ struct tdm_checkpoint : tandem::capi::Handle<tandem::Kind::kCheckpoint> {
   tandem::Checkpoint checkpoint;
 };
 
+struct tdm_checkpoint_folder : tandem::capi::Handle<tandem::Kind::kCheckpointFolder> {
+  tdm_checkpoint_folder(const char* path, tandem::CheckpointOptions options) : folder(path, std::move(options)) {}
+
+  tandem::CheckpointFolder folder;
+};
+
 namespace tandem::capi {
+
+inline CheckpointRequest to_request(const tdm_checkpoint_selection* selection) {
+  const auto given =
+      read_options<tdm_checkpoint_selection>(selection, TDM_CHECKPOINT_SELECTION_INIT, "tdm_checkpoint_selection");
+  if (given.step < -1) invalid("step is " + std::to_string(given.step) + "; give -1 for the newest");
+  CheckpointRequest request{.sections = to_strings(given.sections, given.section_count, "sections"),
+                            .without = to_strings(given.without, given.without_count, "without"),
+                            .prefixes = to_strings(given.prefixes, given.prefix_count, "prefixes")};
+  if (given.step >= 0) request.step = given.step;
+  return request;
+}
+
+// Null where none was ever saved.
+inline tdm_checkpoint* load_checkpoint(tdm_checkpoint_folder& folder, const CheckpointRequest& request) {
+  auto read = folder.folder.load(request);
+  return read ? new tdm_checkpoint(*std::move(read)) : nullptr;
+}
 
 inline OwnTensor own_tensor(const tdm_checkpoint_tensor& given, const std::string& argument) {
   OwnTensor own{given.name, unwrap(given.tensor, argument.c_str())};

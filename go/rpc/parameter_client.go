@@ -1,0 +1,333 @@
+package rpc
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"runtime"
+	"slices"
+	"time"
+
+	"tandem.example/gotorch"
+	"tandem.example/gotorch/internal/bridge"
+	"tandem.example/gotorch/internal/c"
+	"tandem.example/gotorch/internal/leak"
+	"tandem.example/gotorch/nn"
+)
+
+// EmbeddingTable is a table of Rows vectors, spread over the servers. Source: torch.nn.Embedding.
+type EmbeddingTable struct {
+	Rows, Width int
+	DType       gotorch.Opt[gotorch.DType] // gotorch.Float32 or gotorch.Float64; unset: Float32
+	// Of torch.optim one that takes sparse gradients: "SGD" without momentum and weight decay, "Adagrad", "SparseAdam"; with
+	// options by LibTorch's names. Unset: "SGD".
+	Optimizer string
+	Options   map[string]any
+	// Each server has rows that follow each other. Else a row is on the server of its number modulo that of the servers, so
+	// that neighbours, which are often asked for together, are on all of them.
+	ByRange bool
+	// Rows begin as this, [Rows, Width], of the trainer that joins first, or as numbers of a normal distribution around 0, drawn
+	// on the servers: the same for a Seed, however many servers there are.
+	Initial           *gotorch.Tensor
+	StandardDeviation gotorch.Opt[float64] // unset: 1
+	Seed              uint64
+}
+
+// DenseParameters are a trainer's own tensors that are to have the servers' values; each lies whole on one server.
+type DenseParameters struct {
+	Parameters []nn.Named // of floating point, on any device; gradients in their Grad: nn.NamedParameters
+	Optimizer  string     // any of torch.optim but LBFGS, one a server; unset: "SGD"
+	Options    map[string]any
+}
+
+// ParameterClientOptions of [NewParameterClient].
+type ParameterClientOptions struct {
+	Servers  []string // workers with a ParameterServer, in the same order on all trainers
+	Trainers int      // that have to join before the first step; more may join later. Unset: 1
+	Tables   map[string]EmbeddingTable
+	Dense    DenseParameters
+	// Each push makes an update at once, unscaled. Else the gradients that all trainers pushed in a step are averaged, and make
+	// one update.
+	Asynchronous bool
+	// Asynchronous: how many steps a trainer may be ahead of the slowest one before it waits.
+	Staleness int
+	Timeout   time.Duration // of each call and each wait; unset: 5 minutes
+	// Where a trainer dies, or closes its client without Leave, the others go on without it. Else all of them get
+	// gotorch.ErrPeerLost, naming it, and the job goes on from a checkpoint.
+	GoOnWithoutLost bool
+}
+
+// ParameterClient is a trainer's view of the servers, one a process at a time. All trainers give the same options and declare
+// the same tables. Calls of several goroutines follow one another. It must be closed.
+//
+//	client, err := rpc.NewParameterClient(ctx, rpc.ParameterClientOptions{Servers: []string{"server0"}, Trainers: 2,
+//		Tables: map[string]rpc.EmbeddingTable{"users": {Rows: 1_000_000, Width: 64, Optimizer: "Adagrad"}}})
+//	if err != nil {
+//		return err
+//	}
+//	defer client.Close()
+//	for _, batch := range batches {
+//		x, err := client.Embedding("users", batch.ids) // [*, 64], with history
+//		if err != nil {
+//			return err
+//		}
+//		lossOf(ddp, x, batch).Backward()
+//		optimizer.Step()
+//		if err := client.Step(ctx); err != nil { // the rows' gradients go to the servers
+//			return err
+//		}
+//	}
+//	return client.Leave(ctx)
+//
+// Errors of its methods: gotorch.ErrTimeout that names the trainers, or the server, that it waited for; gotorch.ErrPeerLost naming
+// a worker that is gone; gotorch.ErrAborted after a trainer gave up, or where ctx ended; those of [Call]. What a Step or an Embedding
+// failed of, unless it was a timeout, every later call fails of, too.
+type ParameterClient struct {
+	handle c.ParameterClient
+	users  users
+	watch  *leak.Watch
+	turn   chan struct{} // has an element while nobody uses the handle
+	// Of a Step whose context ended before it did: its result, which the next call takes.
+	unfinished chan *c.Failure
+	parameters []nn.Named
+}
+
+// NewParameterClient joins as a trainer. It returns once Trainers have joined; who comes later, once the present step is over.
+// Then the dense parameters have the servers' values, which are those of the trainer that joined first. Names of tables and
+// dense parameters are 1 to 255 bytes, without '/'. When ctx ends it returns, and this trainer leaves as soon as it has joined.
+//
+// Errors: gotorch.ErrInvalidArgument for what makes no sense, or differs from what other trainers gave, naming table and
+// trainers; gotorch.ErrOutOfMemory for more than a server's MostBytes; gotorch.ErrUnsupported for an optimizer that does not
+// suit.
+func NewParameterClient(ctx context.Context, o ParameterClientOptions) (*ParameterClient, error) {
+	const op = "rpc.NewParameterClient"
+	if o.Timeout < 0 || o.Trainers < 0 || o.Staleness < 0 {
+		return nil, invalid(op, "Timeout is %v, Trainers %d and Staleness %d; none is negative", o.Timeout, o.Trainers, o.Staleness)
+	}
+	raw := c.ParameterClientOptions{Servers: o.Servers, Trainers: cmp.Or(o.Trainers, 1), Staleness: o.Staleness,
+		TimeoutMS: milliseconds(cmp.Or(o.Timeout, 5*time.Minute)), DenseOptimizer: o.Dense.Optimizer, Synchronous: !o.Asynchronous,
+		Leave: o.GoOnWithoutLost}
+	frame := c.NewFrame()
+	if err := gotorch.Try(func() {
+		raw.OptionCounts = append(raw.OptionCounts, putOptions(frame, o.Dense.Options, op))
+		for _, one := range o.Dense.Parameters {
+			raw.Names = append(raw.Names, one.Name)
+			raw.Parameters = append(raw.Parameters, bridge.Handle(one.Tensor, op))
+		}
+		for _, name := range slices.Sorted(maps.Keys(o.Tables)) {
+			one := o.Tables[name]
+			table := c.EmbeddingTable{Name: name, Optimizer: one.Optimizer, Rows: one.Rows, Width: one.Width,
+				DType: int32(one.DType.Or(gotorch.Float32)), ByRange: one.ByRange, StandardDeviation: one.StandardDeviation.Or(1),
+				Seed: one.Seed}
+			if one.Initial != nil {
+				table.Initial = bridge.Handle(one.Initial, op)
+			}
+			raw.Tables = append(raw.Tables, table)
+			raw.OptionCounts = append(raw.OptionCounts, putOptions(frame, one.Options, op))
+		}
+	}); err != nil {
+		frame.Release()
+		return nil, withWorker(ctx, "", err)
+	}
+	p := &ParameterClient{turn: make(chan struct{}, 1), parameters: o.Dense.Parameters}
+	joined := make(chan *c.Failure, 1)
+	join := func() {
+		handle, failure := c.CreateParameterClient(raw, frame)
+		runtime.KeepAlive(o)
+		p.handle = handle
+		joined <- failure
+	}
+	if ctx.Done() == nil || isSessions(ctx) {
+		join()
+	} else {
+		go join()
+	}
+	failure, err := p.result(ctx, joined, "parameter_client_create", "the context ended before all trainers had joined")
+	if err != nil {
+		go func() {
+			if <-joined == nil {
+				c.FreeParameterClient(p.handle)
+			}
+		}()
+		return nil, err
+	}
+	if failure != nil {
+		return nil, errorOf(ctx, "", "", failure)
+	}
+	p.turn <- struct{}{}
+	p.watch = leak.Track(p, "rpc.ParameterClient")
+	return p, nil
+}
+
+// putOptions adds them to the frame, and counts them.
+func putOptions(frame *c.Frame, options map[string]any, op string) int64 {
+	for _, name := range slices.Sorted(maps.Keys(options)) {
+		frame.Name(name)
+		put(frame, options[name], op, "option '"+name+"'")
+	}
+	return int64(len(options))
+}
+
+// result waits for one, or for the end of ctx.
+func (p *ParameterClient) result(ctx context.Context, of chan *c.Failure, op, what string) (failure *c.Failure, err error) {
+	c.WaitingInRPC(func() {
+		select {
+		case failure = <-of:
+		case <-ctx.Done():
+			err = ended(ctx, op, "", what)
+		}
+	})
+	return failure, err
+}
+
+// begin has this goroutine use the handle, once no other one does, and a Step that was left alone has ended: settled tells
+// that there was one. Its failure is that of the call that begins. done ends the use.
+func (p *ParameterClient) begin(ctx context.Context, op string) (done func(), settled bool, err error) {
+	if !p.users.acquire() {
+		return nil, false, closed(op, "parameter client")
+	}
+	c.WaitingInRPC(func() {
+		select {
+		case <-p.turn:
+		case <-ctx.Done():
+			err = ended(ctx, op, "", "the context ended before this call's turn")
+		}
+	})
+	if err != nil {
+		p.release()
+		return nil, false, err
+	}
+	done = func() {
+		p.turn <- struct{}{}
+		p.release()
+	}
+	if p.unfinished == nil {
+		return done, false, nil
+	}
+	failure, err := p.result(ctx, p.unfinished, op, "the context ended; the step before goes on")
+	if err == nil {
+		p.unfinished = nil
+		err = errorOf(ctx, "", "", failure)
+	}
+	if err != nil {
+		done()
+		return nil, true, err
+	}
+	return done, true, nil
+}
+
+func (p *ParameterClient) release() {
+	if p.users.release() {
+		c.FreeParameterClient(p.handle)
+	}
+}
+
+// Embedding gives the rows of indices, int64 of any shape: [*indices, Width] on the CPU. Each row is fetched once. With
+// gradients enabled the result has history, and the next Step pushes the rows' gradients. It takes no context, and as long as
+// the client's Timeout at most. Errors: gotorch.ErrNotFound (no such table), gotorch.ErrOutOfRange naming the table and the
+// index.
+func (p *ParameterClient) Embedding(table string, indices *gotorch.Tensor) (rows *gotorch.Tensor, err error) {
+	done, _, err := p.begin(context.Background(), "parameter_client_embedding")
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	panicked := gotorch.Try(func() {
+		made, failure := c.EmbeddingOfParameterClient(p.handle, table, bridge.Handle(indices, "rpc.ParameterClient.Embedding"))
+		runtime.KeepAlive(indices)
+		if err = errorOf(context.Background(), "", "", failure); err == nil {
+			rows = bridge.Wrap(made).(*gotorch.Tensor)
+		}
+	})
+	return rows, cmp.Or(err, panicked)
+}
+
+// Step pushes the gradients of the dense parameters, and those of the rows that Embedding gave since the last step; waits as
+// the mode has it; then the dense parameters have the servers' new values, and gradients are dropped. A parameter without a
+// gradient counts as zeros where another trainer has one.
+//
+// When ctx ends it returns with gotorch.ErrAborted, and the step goes on: the next call waits for its end, and where that is a
+// Step it makes no other one. After gotorch.ErrTimeout, too, another Step pushes nothing, and waits on.
+func (p *ParameterClient) Step(ctx context.Context) error {
+	const op = "parameter_client_step"
+	done, settled, err := p.begin(ctx, op)
+	if err != nil {
+		return err
+	}
+	defer done()
+	if settled {
+		return nil
+	}
+	if ctx.Done() == nil || isSessions(ctx) {
+		failure := c.StepParameterClient(p.handle)
+		runtime.KeepAlive(p.parameters)
+		return errorOf(ctx, "", "", failure)
+	}
+	came := make(chan *c.Failure, 1)
+	p.users.acquire() // the caller is one, so that it is not closed
+	go func() {
+		defer p.release()
+		failure := c.StepParameterClient(p.handle)
+		runtime.KeepAlive(p.parameters)
+		came <- failure
+	}()
+	failure, err := p.result(ctx, came, op, "the context ended; the step goes on")
+	if err != nil {
+		p.unfinished = came
+		return err
+	}
+	return errorOf(ctx, "", "", failure)
+}
+
+// Steps is the number of this trainer's next step, from 0; who joined late counts on from where the others were. -1 after Close.
+func (p *ParameterClient) Steps() int {
+	if !p.users.acquire() {
+		return -1
+	}
+	defer p.release()
+	return int(c.StepsOfParameterClient(p.handle))
+}
+
+// SetOption sets an option of the optimizer of a table or, for "", of the dense parameters, on all servers, for schedules of
+// learning rates. One trainer calls it, between its steps. Errors: gotorch.ErrNotFound.
+func (p *ParameterClient) SetOption(ctx context.Context, table, name string, value any) error {
+	done, _, err := p.begin(ctx, "parameter_client_set_option")
+	if err != nil {
+		return err
+	}
+	defer done()
+	frame := c.NewFrame()
+	if err := gotorch.Try(func() { putOptions(frame, map[string]any{name: value}, "rpc.ParameterClient.SetOption") }); err != nil {
+		return withWorker(ctx, "", err)
+	}
+	return errorOf(ctx, "", "", c.SetParameterOption(p.handle, table, frame))
+}
+
+// Leave is for after the last step: the others go on without this trainer. A second Leave does nothing.
+func (p *ParameterClient) Leave(ctx context.Context) error {
+	done, _, err := p.begin(ctx, "parameter_client_leave")
+	if err != nil {
+		return err
+	}
+	defer done()
+	return errorOf(ctx, "", "", c.LeaveParameterClient(p.handle))
+}
+
+// Use has package checkpoint save and load the tables: see checkpoint.State.
+func (p *ParameterClient) Use(call func(c.ParameterClient) *c.Failure) error {
+	done, _, err := p.begin(context.Background(), "parameter_client_state")
+	if err != nil {
+		return err
+	}
+	defer done()
+	return errorOf(context.Background(), "", "", call(p.handle))
+}
+
+// Close gives the client up, once no call goes on: the other trainers hear that this one gave up, unless it has left. A second
+// Close does nothing.
+func (p *ParameterClient) Close() error {
+	if p.watch.Done() && p.users.close() {
+		c.FreeParameterClient(p.handle)
+	}
+	return nil
+}
