@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "base/invalid.h"
+#include "base/longest_wait.h"
 
 namespace tandem {
 namespace {
@@ -134,8 +135,7 @@ bool ParameterMemory::find(const std::string& name, Part* found) const {
 }
 
 ParameterMemory::Part ParameterMemory::part(const Wanted& wanted) {
-  constexpr std::chrono::milliseconds kLongest = std::chrono::hours(24 * 24);
-  const auto until = Clock::now() + std::min(wanted.timeout, kLongest);
+  const auto until = Clock::now() + std::min(wanted.timeout, kLongestWait);
   Part part;
   if (find(wanted.name, &part)) return part;
   while (!wanted.makes) {

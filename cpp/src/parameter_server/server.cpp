@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/invalid.h"
+#include "base/longest_wait.h"
 #include "jit/errors.h"
 #include "parameter_server/calls.h"
 #include "rpc/functions.h"
@@ -458,8 +459,7 @@ at::IValue Server::write_state(const rpc::Values& given) {
 }
 
 bool Server::wait(std::chrono::milliseconds timeout) {
-  constexpr std::chrono::milliseconds kLongest = std::chrono::hours(24 * 24);
-  const auto deadline = std::chrono::steady_clock::now() + std::min(timeout, kLongest);
+  const auto deadline = std::chrono::steady_clock::now() + std::min(timeout, kLongestWait);
   std::unique_lock<std::mutex> lock(mutex_);
   for (;;) {
     const auto left = trainers_ ? trainers_->names() : std::vector<std::string>();

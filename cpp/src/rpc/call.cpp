@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "base/invalid.h"
+#include "base/longest_wait.h"
 #include "metrics/reporter.h"
 #include "rpc/call_operator.h"
 #include "rpc/failure_value.h"
@@ -192,8 +193,7 @@ void send(const std::shared_ptr<CallRecord>& record, c10::intrusive_ptr<torch_rp
 }
 
 milliseconds timeout_of(const Session& session, const CallOptions& options) {
-  constexpr milliseconds kLongest = std::chrono::hours(24 * 24);
-  if (options.timeout.count() < 0 || options.timeout > kLongest) {
+  if (options.timeout.count() < 0 || options.timeout > kLongestWait) {
     invalid("a call's timeout is " + std::to_string(options.timeout.count()) + " ms; it must be at most 24 days, or 0");
   }
   return options.timeout.count() == 0 ? session.options().rpc_timeout : options.timeout;

@@ -5,6 +5,7 @@
 #include <mutex>
 
 #include "base/invalid.h"
+#include "base/longest_wait.h"
 #include "comm/bootstrap/meet.h"
 #include "comm/environment.h"
 #include "rpc/functions.h"
@@ -43,9 +44,8 @@ void check_name(const std::string& name) {
 }
 
 void check(const Options& options) {
-  constexpr milliseconds kLongest = std::chrono::hours(24 * 24);
   const auto check_time = [&](const char* what, milliseconds time) {
-    if (time.count() > 0 && time <= kLongest) return;
+    if (time.count() > 0 && time <= kLongestWait) return;
     invalid(std::string(what) + " is " + std::to_string(time.count()) + " ms; it must be more than 0 and at most 24 days");
   };
   check_time("Options::timeout", options.timeout);

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "capi/calls.h"
+#include "capi/rpc_alone.h"
 
 namespace misuse {
 namespace {
