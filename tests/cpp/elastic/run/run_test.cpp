@@ -321,7 +321,9 @@ void kill_at_random(int rounds, std::uint32_t seed) {
         const pid_t pid = training.pid(member);
         if (pid > 0 && !launch::is_gone(pid)) alive.push_back(pid);
       }
-      if (alive.size() < 2 || training.step() < 1) continue;
+      // Nor one that has trained to the end, and may not have written its result: that fails the job.
+      const std::int64_t step = training.step();
+      if (alive.size() < 2 || step < 1 || step > 60) continue;
       kill(alive[random() % alive.size()], SIGKILL);
     }
     ASSERT_EQ(training.wait(), 0) << training.said();
