@@ -151,8 +151,8 @@ func putScript(f *c.Frame, value any, op, place string) {
 	pythonWriter{f, op, "no model of Python takes", nil}.add(value, place)
 }
 
-// putCall is putPython for what goes to another worker. Lists of one kind go as such, bytes as a string; rref adds a
-// reference, false for what is none.
+// putCall is putPython for what goes to another worker, and leaves the frame as it is where it panics. Lists of one kind go as such,
+// bytes as a string; rref adds a reference, false for what is none.
 func putCall(f *c.Frame, value any, op, place string, rref func(value any) bool) {
 	pythonWriter{f, op, "no call takes", func(value any) bool {
 		switch v := value.(type) {
@@ -173,7 +173,7 @@ func putCall(f *c.Frame, value any, op, place string, rref func(value any) bool)
 			return addArgument(f, v, op)
 		}
 		return rref(value)
-	}}.add(value, place)
+	}}.put(value, place, 0)
 }
 
 type pythonWriter struct {

@@ -1,6 +1,7 @@
 package checkpoint
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -28,10 +29,10 @@ func (all *content) add(section string, own bool, named map[string]*gotorch.Tens
 	}
 }
 
-func (f *Folder) content(state State) (*content, error) {
+func (f *Folder) content(ctx context.Context, state State) (*content, error) {
 	made, err := contentOf(state, f.rngName())
 	if err == nil && state.Tables != nil {
-		err = made.addTables(state.Tables, f.part())
+		err = made.addTables(ctx, state.Tables, f.part())
 	}
 	return made, err
 }
@@ -44,8 +45,8 @@ func (f *Folder) part() c.Tables {
 	return c.Tables{Part: f.group.Rank(), Parts: f.group.Size()}
 }
 
-func (all *content) addTables(tables Tables, part c.Tables) error {
-	return tables.Use(func(client c.ParameterClient) *c.Failure {
+func (all *content) addTables(ctx context.Context, tables Tables, part c.Tables) error {
+	return tables.Use(ctx, func(client c.ParameterClient) *c.Failure {
 		list, failure := c.ParameterClientState(client, part.Part, part.Parts)
 		for _, one := range list {
 			held := bridge.Adopt(one.Tensor).(*gotorch.Tensor)

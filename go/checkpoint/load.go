@@ -111,34 +111,37 @@ func (f *Folder) load(ctx context.Context, selection c.CheckpointSelection, tabl
 		return failure
 	}
 	part := f.part()
-	useTables := func(call func() *c.Failure) error {
+	var tablesFailed error // where they cannot be used; this rank reads all the same, for the others do
+	err := f.use(ctx, op, func() (failure *c.Failure) {
 		if tables == nil {
-			return bridge.Error(call())
-		}
-		return tables.Use(func(client c.ParameterClient) *c.Failure {
-			part.Client = client
-			return call()
-		})
-	}
-	var readFailed error
-	err := f.use(ctx, op, func() *c.Failure {
-		readFailed = useTables(func() *c.Failure {
-			selection.Tables = part
 			return read()
+		}
+		begun := false
+		tablesFailed = tables.Use(ctx, func(client c.ParameterClient) *c.Failure {
+			begun, selection.Tables = true, part
+			selection.Tables.Client = client
+			failure = read()
+			return nil
 		})
-		return nil
+		if !begun {
+			failure = read()
+		}
+		return failure
 	})
 	defer found.Free()
-	if err = cmp.Or(err, readFailed); err != nil || found == nil {
-		return nil, err
+	if err != nil || found == nil {
+		return nil, cmp.Or(err, tablesFailed)
 	}
 	sections := sectionsOf(found)
-	if err = bridge.Error(unable); err == nil {
+	if err = cmp.Or(tablesFailed, bridge.Error(unable)); err == nil {
 		panicked := gotorch.Try(func() { err = take(sections, found.Values) })
 		err = cmp.Or(err, panicked)
 	}
 	if err == nil && tables != nil {
-		err = useTables(func() *c.Failure { return found.LoadTables(part) })
+		err = tables.Use(ctx, func(client c.ParameterClient) *c.Failure {
+			part.Client = client
+			return found.LoadTables(part)
+		})
 	}
 	for _, tensors := range sections { // those that nobody was given
 		closeAll(tensors)

@@ -17,6 +17,12 @@ import (
 
 func (state *State) check() error {
 	const op = "checkpoint.State"
+	for _, own := range []string{modelSection, optimizerSection, averagesSection, rngSection, c.TablesSection, c.TableOptimizersSection} {
+		if _, taken := state.Tensors[own]; taken {
+			return &gotorch.Error{Code: gotorch.ErrInvalidArgument, Op: op,
+				Message: fmt.Sprintf("Tensors has a section %q, which is the folder's own; give it another name", own)}
+		}
+	}
 	switch {
 	case state.Pipeline == nil:
 		return nil

@@ -47,7 +47,7 @@ type Loader interface {
 
 // Tables of parameter servers: a *rpc.ParameterClient alone.
 type Tables interface {
-	Use(call func(c.ParameterClient) *c.Failure) error
+	Use(ctx context.Context, call func(c.ParameterClient) *c.Failure) error
 }
 
 // Scheduler is any of those of package optim.
@@ -91,7 +91,7 @@ func (f *Folder) save(ctx context.Context, step int, state State, async bool) er
 	if async {
 		op += "_async"
 	}
-	content, err := f.content(state)
+	content, err := f.content(ctx, state)
 	if err != nil {
 		if f.group != nil { // the other ranks save already
 			f.use(ctx, op, func() *c.Failure { return c.FailCheckpoint(f.handle, int64(step), async, err.Error()) })

@@ -90,6 +90,7 @@ func (o CallOptions) begin(ctx context.Context, op, worker, function string, arg
 			put(frame, one, function, fmt.Sprintf("argument %d", i))
 		}
 	}); err != nil {
+		frame.Release()
 		return withWorker(ctx, worker, err)
 	}
 	failure := call(frame)

@@ -57,7 +57,12 @@ func NewDistributedOptimizer(ctx context.Context, kind string, parameters []*RRe
 			put(frame, value, "rpc.NewDistributedOptimizer", "option '"+name+"'")
 		}
 	}); err != nil {
+		frame.Release()
 		return nil, withWorker(ctx, "", err)
+	}
+	if !isSessions(ctx) && ctx.Err() != nil {
+		frame.Release()
+		return nil, ended(ctx, "distributed_optimizer_create", "", "the context ended before the call")
 	}
 	var mutex sync.Mutex
 	var made c.DistributedOptimizer
@@ -119,6 +124,7 @@ func (d *DistributedOptimizer) SetOption(ctx context.Context, name string, value
 		frame.Name(name)
 		put(frame, value, "rpc.DistributedOptimizer.SetOption", "option '"+name+"'")
 	}); err != nil {
+		frame.Release()
 		return withWorker(ctx, "", err)
 	}
 	return d.use(ctx, "distributed_optimizer_set_option", func(handle c.DistributedOptimizer) *c.Failure {

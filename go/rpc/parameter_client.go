@@ -87,20 +87,24 @@ type ParameterClient struct {
 	users  users
 	watch  *leak.Watch
 	turn   chan struct{} // has an element while nobody uses the handle
-	// Of a Step whose context ended before it did: its result, which the next call takes.
-	unfinished chan *c.Failure
-	parameters []nn.Named
+	// Of a call whose context ended before it did: its result, which the next call takes, and whether it was a Step.
+	unfinished     chan *c.Failure
+	unfinishedStep bool
+	parameters     []nn.Named
 }
 
 // NewParameterClient joins as a trainer. It returns once Trainers have joined; who comes later, once the present step is over.
 // Then the dense parameters have the servers' values, which are those of the trainer that joined first. Names of tables and
-// dense parameters are 1 to 255 bytes, without '/'. When ctx ends it returns, and this trainer leaves as soon as it has joined.
+// dense parameters are 1 to 255 bytes, without '/'. When ctx ends it returns, and this trainer leaves once it has joined.
 //
 // Errors: gotorch.ErrInvalidArgument for what makes no sense, or differs from what other trainers gave, naming table and
 // trainers; gotorch.ErrOutOfMemory for more than a server's MostBytes; gotorch.ErrUnsupported for an optimizer that does not
 // suit.
 func NewParameterClient(ctx context.Context, o ParameterClientOptions) (*ParameterClient, error) {
 	const op = "rpc.NewParameterClient"
+	if ctx.Err() != nil {
+		return nil, ended(ctx, "parameter_client_create", "", "the context ended before the call")
+	}
 	if o.Timeout < 0 || o.Trainers < 0 || o.Staleness < 0 {
 		return nil, invalid(op, "Timeout is %v, Trainers %d and Staleness %d; none is negative", o.Timeout, o.Trainers, o.Staleness)
 	}
@@ -146,6 +150,7 @@ func NewParameterClient(ctx context.Context, o ParameterClientOptions) (*Paramet
 	if err != nil {
 		go func() {
 			if <-joined == nil {
+				c.LeaveParameterClient(p.handle)
 				c.FreeParameterClient(p.handle)
 			}
 		}()
@@ -180,8 +185,8 @@ func (p *ParameterClient) result(ctx context.Context, of chan *c.Failure, op, wh
 	return failure, err
 }
 
-// begin has this goroutine use the handle, once no other one does, and a Step that was left alone has ended: settled tells
-// that there was one. Its failure is that of the call that begins. done ends the use.
+// begin has this goroutine use the handle, once no other one does, and a call that was left alone has ended: settled tells that
+// it was a Step. Its failure is that of the call that begins. done ends the use.
 func (p *ParameterClient) begin(ctx context.Context, op string) (done func(), settled bool, err error) {
 	if !p.users.acquire() {
 		return nil, false, closed(op, "parameter client")
@@ -204,16 +209,16 @@ func (p *ParameterClient) begin(ctx context.Context, op string) (done func(), se
 	if p.unfinished == nil {
 		return done, false, nil
 	}
-	failure, err := p.result(ctx, p.unfinished, op, "the context ended; the step before goes on")
+	failure, err := p.result(ctx, p.unfinished, op, "the context ended; the call before goes on")
 	if err == nil {
 		p.unfinished = nil
 		err = errorOf(ctx, "", "", failure)
 	}
 	if err != nil {
 		done()
-		return nil, true, err
+		return nil, false, err
 	}
-	return done, true, nil
+	return done, p.unfinishedStep, nil
 }
 
 func (p *ParameterClient) release() {
@@ -258,22 +263,27 @@ func (p *ParameterClient) Step(ctx context.Context) error {
 	if settled {
 		return nil
 	}
+	return p.run(ctx, op, "the context ended; the step goes on", func() *c.Failure { return c.StepParameterClient(p.handle) })
+}
+
+// run has a call end the wait with ctx, for who has begun; what goes on is unfinished then.
+func (p *ParameterClient) run(ctx context.Context, op, what string, call func() *c.Failure) error {
 	if ctx.Done() == nil || isSessions(ctx) {
-		failure := c.StepParameterClient(p.handle)
+		failure := call()
 		runtime.KeepAlive(p.parameters)
 		return errorOf(ctx, "", "", failure)
 	}
 	came := make(chan *c.Failure, 1)
-	p.users.acquire() // the caller is one, so that it is not closed
+	p.users.join()
 	go func() {
 		defer p.release()
-		failure := c.StepParameterClient(p.handle)
+		failure := call()
 		runtime.KeepAlive(p.parameters)
 		came <- failure
 	}()
-	failure, err := p.result(ctx, came, op, "the context ended; the step goes on")
+	failure, err := p.result(ctx, came, op, what)
 	if err != nil {
-		p.unfinished = came
+		p.unfinished, p.unfinishedStep = came, op == "parameter_client_step"
 		return err
 	}
 	return errorOf(ctx, "", "", failure)
@@ -285,6 +295,8 @@ func (p *ParameterClient) Steps() int {
 		return -1
 	}
 	defer p.release()
+	<-p.turn
+	defer func() { p.turn <- struct{}{} }()
 	return int(c.StepsOfParameterClient(p.handle))
 }
 
@@ -298,9 +310,11 @@ func (p *ParameterClient) SetOption(ctx context.Context, table, name string, val
 	defer done()
 	frame := c.NewFrame()
 	if err := gotorch.Try(func() { putOptions(frame, map[string]any{name: value}, "rpc.ParameterClient.SetOption") }); err != nil {
+		frame.Release()
 		return withWorker(ctx, "", err)
 	}
-	return errorOf(ctx, "", "", c.SetParameterOption(p.handle, table, frame))
+	return p.run(ctx, "parameter_client_set_option", "the context ended; servers may have the option yet",
+		func() *c.Failure { return c.SetParameterOption(p.handle, table, frame) })
 }
 
 // Leave is for after the last step: the others go on without this trainer. A second Leave does nothing.
@@ -310,17 +324,18 @@ func (p *ParameterClient) Leave(ctx context.Context) error {
 		return err
 	}
 	defer done()
-	return errorOf(ctx, "", "", c.LeaveParameterClient(p.handle))
+	return p.run(ctx, "parameter_client_leave", "the context ended; leaving goes on",
+		func() *c.Failure { return c.LeaveParameterClient(p.handle) })
 }
 
-// Use has package checkpoint save and load the tables: see checkpoint.State.
-func (p *ParameterClient) Use(call func(c.ParameterClient) *c.Failure) error {
-	done, _, err := p.begin(context.Background(), "parameter_client_state")
+// Use has package checkpoint save and load the tables: see checkpoint.State. call runs on this goroutine.
+func (p *ParameterClient) Use(ctx context.Context, call func(c.ParameterClient) *c.Failure) error {
+	done, _, err := p.begin(ctx, "parameter_client_state")
 	if err != nil {
 		return err
 	}
 	defer done()
-	return errorOf(context.Background(), "", "", call(p.handle))
+	return errorOf(ctx, "", "", call(p.handle))
 }
 
 // Close gives the client up, once no call goes on: the other trainers hear that this one gave up, unless it has left. A second

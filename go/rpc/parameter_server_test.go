@@ -100,7 +100,7 @@ func trainParameters(ctx context.Context, trainers *dist.ProcessGroup) error {
 	if err := rpc.Init(ctx, rpc.Options{Name: "trainer" + strconv.Itoa(trainer)}); err != nil {
 		return err
 	}
-	weight := gotorch.From([]float64{0.5 + float64(trainer)}, 1).SetRequiresGrad(true) // trainer 0's counts
+	weight := gotorch.From([]float64{0.5}, 1).SetRequiresGrad(true)
 	options := rpc.ParameterClientOptions{Servers: []string{"server0", "server1"}, Trainers: 2, Tables: parameterTables(),
 		Dense: rpc.DenseParameters{Parameters: []nn.Named{{Name: "weight", Tensor: weight}}, Optimizer: "SGD", Options: map[string]any{"lr": 0.01}}}
 	wrong := options
@@ -108,25 +108,14 @@ func trainParameters(ctx context.Context, trainers *dist.ProcessGroup) error {
 	if _, err := rpc.NewParameterClient(ctx, wrong); !errors.Is(err, gotorch.ErrUnsupported) || !strings.Contains(err.Error(), "words") {
 		return fmt.Errorf("Adam for a table: %w", err)
 	}
-	if trainer == 1 { // so that 0 is the first
-		if err := trainers.Barrier(ctx); err != nil {
-			return err
-		}
+	if err := notJoined(ctx, options); err != nil {
+		return err
 	}
-	joined := make(chan error, 1)
-	var client *rpc.ParameterClient
-	go func() {
-		var err error
-		client, err = rpc.NewParameterClient(ctx, options)
-		joined <- err
-	}()
-	if trainer == 0 {
-		time.Sleep(300 * time.Millisecond)
-		if err := trainers.Barrier(ctx); err != nil {
-			return err
-		}
+	if err := trainers.Barrier(ctx); err != nil {
+		return err
 	}
-	if err := <-joined; err != nil {
+	client, err := rpc.NewParameterClient(ctx, options)
+	if err != nil {
 		return err
 	}
 	defer client.Close()
@@ -149,6 +138,22 @@ func trainParameters(ctx context.Context, trainers *dist.ProcessGroup) error {
 		return err
 	}
 	return rpc.Shutdown(ctx, true)
+}
+
+// notJoined is what comes of contexts that are over, and of options that cannot be sent, more than once.
+func notJoined(ctx context.Context, options rpc.ParameterClientOptions) error {
+	over, cancel := context.WithCancel(ctx)
+	cancel()
+	if _, err := rpc.NewParameterClient(over, options); !errors.Is(err, context.Canceled) {
+		return fmt.Errorf("a context that is over: %w", err)
+	}
+	options.Dense.Options = map[string]any{"lr": struct{}{}}
+	for range 3 {
+		if _, err := rpc.NewParameterClient(ctx, options); !errors.Is(err, gotorch.ErrInvalidArgument) || !strings.Contains(err.Error(), "lr") {
+			return fmt.Errorf("an option that is none: %w", err)
+		}
+	}
+	return nil
 }
 
 // compareSteps with those of one process on the whole batch.

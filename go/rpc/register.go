@@ -29,6 +29,9 @@ func Register(name string, function func(arguments []any) (any, error)) error {
 func called(name string, function func([]any) (any, error), scope uint64, raw []c.Value) (frame *c.Frame, result any, err error) {
 	defer func() {
 		if problem := recover(); problem != nil {
+			if frame != nil {
+				frame.Release()
+			}
 			frame, result, err = nil, nil, coded(c.ErrorOfPanic(problem))
 		}
 	}()
@@ -45,6 +48,10 @@ func called(name string, function func([]any) (any, error), scope uint64, raw []
 		put(frame, result, name, "the result")
 		return nil, nil
 	})
+	if err != nil && frame != nil {
+		frame.Release()
+		frame = nil
+	}
 	return frame, result, coded(err)
 }
 
@@ -71,7 +78,7 @@ func Unregister(name string) (bool, error) {
 	return existed, errorOf(context.Background(), "", "", failure)
 }
 
-// put adds a value to a frame for a call named op; it panics with *gotorch.Error, and then releases the frame.
+// put adds a value to a frame for a call named op; it panics with *gotorch.Error, and the frame is the caller's still.
 func put(frame *c.Frame, value any, op, place string) {
 	bridge.PutCall(frame, value, op, place, func(value any) bool {
 		r, ok := value.(*RRef)

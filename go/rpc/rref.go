@@ -32,6 +32,7 @@ func newRRef(handle c.RRef) *RRef {
 func NewRRef(value any) (*RRef, error) {
 	frame := c.NewFrame()
 	if err := gotorch.Try(func() { put(frame, value, "rpc.NewRRef", "the value") }); err != nil {
+		frame.Release()
 		return nil, withWorker(context.Background(), "", err)
 	}
 	handle, failure := c.CreateRRef(frame)

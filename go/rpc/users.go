@@ -20,6 +20,13 @@ func (u *users) acquire() bool {
 	return true
 }
 
+// join counts one more for who is one already.
+func (u *users) join() {
+	u.mutex.Lock()
+	defer u.mutex.Unlock()
+	u.count++
+}
+
 // release tells whether the handle is to be freed now.
 func (u *users) release() bool {
 	u.mutex.Lock()

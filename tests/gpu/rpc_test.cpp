@@ -50,6 +50,17 @@ void join_with_gpu() {
     kept().add_(given.at(0).toTensor() * late_one());
     return rpc::rpc_sync("worker0", "ask for kept", {});
   });
+  rpc::register_function("kept itself", [](const Values&) { return at::IValue(kept()); });
+  rpc::register_function("reference to kept", [](const Values&) { return RRef(at::IValue(kept())).value(); });
+  rpc::register_function("other weight", [](const Values& given) {
+    static const at::Tensor made = torch::full({256}, 5.0, torch::dtype(torch::kDouble).device(kGpu)).requires_grad_(true);
+    return at::IValue(given.at(0).toTensor() * made * late_one());
+  });
+  rpc::register_function("gradients", [](const Values& given) {
+    double sum = 0;
+    for (const auto& one : rpc::dist_gradients(given.at(0).toInt())) sum += one.second.sum().item<double>();
+    return at::IValue(sum);
+  });
   rpc::register_function("ask for kept", [](const Values&) { return rpc::rpc_sync("worker1", "kept", {}); });
   rpc::register_function("times weight", [](const Values& given) { return at::IValue(given.at(0).toTensor() * weight()); });
   rpc::register_function("sum of", [](const Values& given) {
@@ -90,12 +101,30 @@ const Role kCalls("gpu calls", [] {
     say(std::to_string(rpc::rpc_sync("worker1", "kept").toTensor().sum().item<double>()));
     const at::Tensor more = torch::ones({256}, torch::dtype(torch::kDouble).device(kGpu)) * late_one();
     say(std::to_string(rpc::rpc_sync("worker1", "keep and tell", {more}).toTensor().sum().item<double>()));
+    // What is sent is what it was when the call was made, and an answer what it was when the function ended.
+    at::Tensor changed = more * late_one();
+    rpc::rpc_sync("worker1", "keep", {changed});
+    changed.zero_();
+    const at::Tensor answered = rpc::rpc_sync("worker1", "kept itself").toTensor();
+    rpc::rpc_sync("worker1", "keep", {more});
+    say(std::to_string(answered.sum().item<double>()));
+    const RRef reference = RRef::from(rpc::rpc_sync("worker1", "reference to kept"));
+    rpc::rpc_sync("worker1", "keep", {more});
+    say(std::to_string(reference.to_here().toTensor().sum().item<double>()));
     say(rpc::rpc_sync("worker1", "echo", {torch::ones(3)}).toTensor().device().str());
     {
       const rpc::AutogradContext context;
       const at::Tensor x = torch::full({256}, 2.0, torch::dtype(torch::kDouble).device(kGpu)).requires_grad_(true);
       context.backward({rpc::rpc_sync("worker1", "times weight", {x}).toTensor().sum()});
       say(context.gradients().at(0).second.equal(torch::full_like(x, 3)) ? "gradient" : "no gradient");
+    }
+    {
+      const rpc::AutogradContext context;  // through two functions, each with a weight of its own there
+      const at::Tensor x = torch::full({256}, 2.0, torch::dtype(torch::kDouble).device(kGpu)).requires_grad_(true);
+      context.backward({rpc::rpc_sync("worker1", "other weight", {x}).toTensor().sum() +
+                        rpc::rpc_sync("worker1", "times weight", {x}).toTensor().sum()});
+      say(context.gradients().at(0).second.equal(torch::full_like(x, 8)) ? "gradient" : "no gradient");
+      say(std::to_string(rpc::rpc_sync("worker1", "gradients", {context.id()}).toDouble()));
     }
     say_error([&] { rpc::rpc_sync("worker2", "echo", {ones}); });
     say_error([&] { rpc::rpc_sync("worker1", "echo", {ones.to_sparse()}); });
@@ -116,8 +145,12 @@ TEST_F(GpuRpc, TensorsStayOnTheGpuAndAreWaitedFor) {
   EXPECT_EQ(caller.line(), "1000.000000");
   EXPECT_EQ(caller.line(), "1280.000000");
   EXPECT_EQ(caller.line(), "1536.000000");
+  EXPECT_EQ(caller.line(), "1792.000000");  // 1536 and changed's 256
+  EXPECT_EQ(caller.line(), "2304.000000");  // twice more
   EXPECT_EQ(caller.line(), "cpu");
   EXPECT_EQ(caller.line(), "gradient");
+  EXPECT_EQ(caller.line(), "gradient");
+  EXPECT_EQ(caller.line(), "1024.000000");  // 2 for each of both weights' elements
   EXPECT_THAT(caller.line(), IsError(ErrorCode::kInvalidArgument, AllOf(HasSubstr("worker2"), HasSubstr("cuda:0"))));
   EXPECT_THAT(caller.line(), IsError(ErrorCode::kInvalidArgument, AllOf(HasSubstr("worker1"), HasSubstr("Sparse"))));
   EXPECT_EQ(caller.line(), "no error");

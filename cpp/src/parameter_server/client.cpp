@@ -407,7 +407,7 @@ void Client::leave(bool in_good_order) {
   if (has_left_) return;
   if (in_good_order) {
     if (failure_) throw *failure_;
-    if (has_pushed_) invalid("this trainer's last step is not over: call step() again, which waits on, before leave()");
+    check_between_steps("leave()");
   }
   has_left_ = true;
   std::vector<rpc::Future> calls;

@@ -112,9 +112,14 @@ void Client::read_dense(int part, int parts, std::map<std::string, std::vector<O
   }
 }
 
+void Client::check_between_steps(const char* what) const {
+  if (has_pushed_) invalid(std::string("this trainer's last step is not over: call step() again, which waits on, before ") + what);
+}
+
 std::map<std::string, std::vector<OwnTensor>> Client::state(int part, int parts) {
   check_usable();
   check_part(part, parts);
+  check_between_steps("state()");
   const at::NoGradGuard no_grad;
   std::map<std::string, std::vector<OwnTensor>> sections;
   for (const auto& [name, embedding] : embeddings_) read_table(name, part, parts, sections);
@@ -233,7 +238,7 @@ void Client::load_dense(const Checkpoint& checkpoint, int part, int parts) {
 void Client::load(const Checkpoint& checkpoint, int part, int parts) {
   check_usable();
   check_part(part, parts);
-  if (has_pushed_) invalid("this trainer's last step is not over: call step() again, which waits on, before load()");
+  check_between_steps("load()");
   const at::NoGradGuard no_grad;
   for (const auto& [name, embedding] : embeddings_) load_table(name, checkpoint, part, parts);
   load_dense(checkpoint, part, parts);

@@ -1,6 +1,8 @@
 #include "rpc/agent.h"
 
 #include <ATen/Context.h>
+#include <ATen/core/grad_mode.h>
+#include <c10/core/StreamGuard.h>
 #include <torch/csrc/distributed/autograd/context/container.h>
 #include <torch/csrc/distributed/autograd/engine/dist_engine.h>
 #include <torch/csrc/distributed/rpc/rref_context.h>
@@ -18,6 +20,7 @@
 #include "rpc/expose.h"
 #include "rpc/failure_value.h"
 #include "rpc/sendable.h"
+#include "rpc/streams.h"
 
 namespace tandem::rpc {
 namespace {
@@ -66,6 +69,7 @@ class CheckedAgent final : public torch_rpc::TensorPipeAgent {
                  std::vector<c10::Device>&& devices, std::vector<c10::Stream> streams,
                  std::function<void(const tensorpipe::Error&)> done) noexcept override {
     c10::intrusive_ptr<torch_rpc::Message> written = message;
+    const bool has_gpus = std::ranges::any_of(message->tensors(), [](const at::Tensor& one) { return one.is_cuda(); });
     if (message->isResponse()) {
       for (const at::Tensor& tensor : message->tensors()) {
         const std::string reason = why_not_sendable(tensor);
@@ -76,7 +80,39 @@ class CheckedAgent final : public torch_rpc::TensorPipeAgent {
         break;
       }
     }
+    if (has_gpus && written == message) {
+      try {
+        if (message->isResponse()) take_copies(message->tensors(), streams);
+        // The other side has begun to copy by then; on this GPU the copying is part of `streams`.
+        done = [streams, done = std::move(done)](const tensorpipe::Error& error) {
+          try {
+            before_default_streams(streams);
+          } catch (const c10::Error&) {
+            // The GPU has failed, which whoever uses it next is told.
+          }
+          done(error);
+        };
+      } catch (const c10::Error& failure) {
+        const Error error(ErrorCode::kInternal, failure.what_without_backtrace());
+        written = torch_rpc::createExceptionResponse(failure_text(error), message->id());
+        devices.clear();
+      }
+    }
     TensorPipeAgent::pipeWrite(pipe, written, std::move(devices), std::move(streams), std::move(done));
+  }
+
+ private:
+  // An answer has what its tensors are now, after all functions that have ended; others that have them may change them while
+  // they are copied to the other side.
+  static void take_copies(std::vector<at::Tensor>& tensors, const std::vector<c10::Stream>& streams) {
+    const c10::MultiStreamGuard guard(streams);
+    const at::NoGradGuard no_grad;
+    after_default_streams(streams);
+    for (at::Tensor& tensor : tensors) {
+      const bool is_shared = tensor.use_count() > 1 || (tensor.has_storage() && tensor.storage().use_count() > 1);
+      if (tensor.is_cuda() && is_shared) tensor = tensor.clone();
+    }
+    before_default_streams(streams);
   }
 };
 

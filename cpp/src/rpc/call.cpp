@@ -165,7 +165,6 @@ void try_once(const std::shared_ptr<Attempts>& call) {
 void send(const std::shared_ptr<CallRecord>& record, c10::intrusive_ptr<torch_rpc::Message> message, milliseconds timeout,
           std::function<void(const Answer*, const Error*)> decided, std::function<void()> over) {
   Session& session = record->session();
-  before_default_streams(current_streams(session.devices().own));  // functions that are called meanwhile come after
   record->add_sent(*message);
   const auto sent = std::make_shared<Sent>();
   sent->record = record;
@@ -175,6 +174,7 @@ void send(const std::shared_ptr<CallRecord>& record, c10::intrusive_ptr<torch_rp
   c10::intrusive_ptr<torch_rpc::JitFuture> answer;
   try {
     auto& agent = session.agent().native();
+    before_default_streams(current_streams(session.devices().own));  // functions that are called meanwhile come after
     constexpr float kNoTimeout = 0;
     answer = torch_autograd::sendMessageWithAutograd(
         agent, agent.getWorkerInfo(static_cast<torch_rpc::worker_id_t>(record->to().id)), std::move(message),

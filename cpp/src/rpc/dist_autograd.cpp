@@ -9,6 +9,7 @@
 #include "rpc/failure_value.h"
 #include "rpc/function_pool.h"
 #include "rpc/session.h"
+#include "rpc/streams.h"
 #include "rpc/used_graph.h"
 
 namespace tandem::rpc {
@@ -103,7 +104,10 @@ void dist_backward(std::int64_t context, const std::vector<at::Tensor>& roots, b
 
 std::vector<std::pair<at::Tensor, at::Tensor>> dist_gradients(std::int64_t context) {
   std::vector<std::pair<at::Tensor, at::Tensor>> all;
-  for (const auto& item : find_context(context)->getGradients()) all.emplace_back(item.key(), item.value());
+  const auto found = find_context(context);
+  // LibTorch waits for the last gradient of each GPU, and others may come from other streams.
+  finish_all(Session::current()->devices().own);
+  for (const auto& item : found->getGradients()) all.emplace_back(item.key(), item.value());
   return all;
 }
 

@@ -63,9 +63,13 @@ at::IValue FutureState::wait(std::chrono::milliseconds timeout) const {
                   "after " + std::to_string(timeout.count()) + " ms the call is still under way; it goes on");
     }
   }
+  try {
+    if (of_) of_->wait();
+    after_default_streams(current_streams(devices_));
+  } catch (const c10::Error& failure) {
+    if (!error_) throw Error(ErrorCode::kInternal, failure.what_without_backtrace());
+  }
   if (error_) throw *error_;
-  if (of_) of_->wait();
-  after_default_streams(current_streams(devices_));
   return value_;
 }
 
@@ -92,7 +96,8 @@ Future Future::then(std::function<at::IValue(const Future&)> function) const {
     try {
       at::IValue value = function(self);
       before_default_streams(current_streams(next->devices()));
-      next->succeed(std::move(value));
+      auto of = computed_here(value, next->devices());
+      next->succeed(std::move(value), std::move(of));
     } catch (const Error& error) {
       next->fail(error);
     } catch (...) {

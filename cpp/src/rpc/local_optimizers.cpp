@@ -9,6 +9,8 @@
 #include "base/invalid.h"
 #include "rpc/function_pool.h"
 #include "rpc/functions.h"
+#include "rpc/session.h"
+#include "rpc/streams.h"
 #include "tandem/dist_autograd.h"
 
 namespace tandem::rpc {
@@ -91,14 +93,19 @@ void LocalOptimizers::step(const Values& given) {
     if (local->locked) alone.lock();
     lock.lock();
   }
+  const auto session = Session::current();
+  const Devices& devices = session->devices().own;
+  after_default_streams(current_streams(devices));  // after what the last step of others did on a GPU
   hook(local->before_step);
   for (std::size_t i = 0; i < local->parameters.size(); ++i) {
     const auto found = gradients.find(local->parameters[i].unsafeGetTensorImpl());
     local->stepped[i].mutable_grad() = found == gradients.end() ? at::Tensor() : found->second;
+    hold_for_current_stream(local->stepped[i].mutable_grad());  // the context may go before a GPU has read it
   }
   local->optimizer->step();
   for (at::Tensor& one : local->stepped) one.mutable_grad().reset();
   hook(local->after_step);
+  before_default_streams(current_streams(devices));
 }
 
 // Number, name, value.

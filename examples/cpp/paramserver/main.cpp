@@ -140,6 +140,7 @@ void train(const Settings& settings, const std::shared_ptr<tandem::ProcessGroup>
     seen.zero_();
   }
   if (folder) {
+    trainers->barrier();  // the servers' rows change no more
     folder->save(first + settings.steps, [&] {
       tandem::CheckpointContent content{.own = client.state(trainer, count)};
       for (const auto& one : compare->named_parameters()) content.replicated["model"].emplace_back(one.key(), one.value().detach());

@@ -108,6 +108,10 @@ func (s *settings) train(ctx context.Context, trainers *dist.ProcessGroup) error
 		right = 0
 	}
 	if folder != nil {
+		// The servers' rows change no more.
+		if err := trainers.Barrier(ctx); err != nil {
+			return err
+		}
 		if err := folder.Save(ctx, first+s.steps, state); err != nil {
 			return err
 		}

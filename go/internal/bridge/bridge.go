@@ -34,7 +34,8 @@ var (
 	// FromScript is FromPython with tensors of the open scope. PutScript is PutPython; place is the value's in messages.
 	FromScript func(c.Value) any
 	PutScript  func(f *c.Frame, value any, op, place string)
-	// PutCall is PutScript for what goes to another worker: bytes, and references, which rref adds; false for what is none.
+	// PutCall is PutScript for what goes to another worker: bytes, and references, which rref adds; false for what is none. Where it
+	// panics the frame is the caller's still.
 	PutCall func(f *c.Frame, value any, op, place string, rref func(value any) bool)
 	// NewRRef makes an *rpc.RRef, which frees the handle.
 	NewRRef func(c.RRef) any = func(handle c.RRef) any { c.FreeRRef(handle); return nil }

@@ -26,6 +26,7 @@ var frames = sync.Pool{New: func() any {
 
 func NewFrame() *Frame { return frames.Get().(*Frame) }
 
+// Release gives the frame back, once.
 func (f *Frame) Release() {
 	f.values, f.names, f.pool = f.values[:0], f.names[:0], f.pool[:0]
 	if len(f.kept) > 0 {

@@ -26,6 +26,8 @@ var fields = map[string]string{
 	"connect_timeout":               "ConnectTimeout",
 	"connect_timeout_ms":            "ConnectTimeout",
 	"cpu_only":                      "CPUOnly",
+	"dense_optimizer":               "DenseParameters.Optimizer",
+	"dense_options":                 "DenseParameters.Options",
 	"device_maps":                   "DeviceMaps",
 	"divide_by_initial_world_size":  "DivideByInitialWorldSize",
 	"eos_token_id":                  "EOSTokenID",
@@ -81,6 +83,8 @@ var fields = map[string]string{
 	"rms_norm_eps":                  "RMSNormEps",
 	"rpc_timeout":                   "CallTimeout",
 	"rpc_timeout_ms":                "CallTimeout",
+	"s3_endpoint":                   "S3Endpoint",
+	"s3_region":                     "S3Region",
 	"shard_bytes":                   "shardBytes",
 	"shuffle_block":                 "ShuffleBlock",
 	"shuffle_window":                "ShuffleWindow",
@@ -105,8 +109,8 @@ var fields = map[string]string{
 }
 
 // ofC are options of the C ABI that no message of a Go program has: what Go sets itself, or never does.
-var ofC = []string{"average_losses", "device_count", "drop_last", "fault_code", "global_batch", "has_loss", "has_seed", "listen_fd", "metadata_count", "metadata_keys",
-	"metadata_values", "post_local_gradient_allreduce", "size_count", "sparse_gradients", "use_index"}
+var ofC = []string{"average_losses", "dense_option_count", "device_count", "device_map_count", "drop_last", "fault_code", "global_batch", "has_loss", "has_seed", "listen_fd", "metadata_count", "metadata_keys",
+	"metadata_values", "post_local_gradient_allreduce", "server_count", "size_count", "sparse_gradients", "use_index"}
 
 // modulesFields are options of modules and optimizers whose names in Go are more than their words' capitals. Elsewhere
 // they are the program's: keys of optim.Settings and of nn.New.

@@ -255,8 +255,12 @@ void* Handles::make(const std::string& type) {
       return tdm_distributed_optimizer_create("SGD", parameters, 1, &rate, 1, nullptr, out);
     });
   }
-  if (type == "parameter_server") {
-    return made<tdm_parameter_server>([](auto* out) { return tdm_parameter_server_create(nullptr, out); });
+  if (type == "parameter_server") {  // one a process, which several may have here
+    static tdm_parameter_server* of_process = nullptr;
+    if (tdm_live_count("parameter_server") > 0) return of_process;
+    of_process = as<tdm_parameter_server>(
+        made<tdm_parameter_server>([](auto* out) { return tdm_parameter_server_create(nullptr, out); }));
+    return of_process;
   }
   if (type == "parameter_client") {
     calls::join_alone();
@@ -269,8 +273,11 @@ void* Handles::make(const std::string& type) {
     table.name = "text";
     table.rows = table.width = 1;
     table.dtype = TDM_DTYPE_FLOAT32;
-    return made<tdm_parameter_client>(
-        [&](auto* out) { return tdm_parameter_client_create(&options, nullptr, nullptr, 0, &table, 1, out); });
+    static tdm_parameter_client* of_process = nullptr;
+    if (tdm_live_count("parameter_client") > 0) return of_process;
+    of_process = as<tdm_parameter_client>(made<tdm_parameter_client>(
+        [&](auto* out) { return tdm_parameter_client_create(&options, nullptr, nullptr, 0, &table, 1, out); }));
+    return of_process;
   }
   if (type == "own_tensors") {
     return made<tdm_own_tensors>([&](auto* out) {

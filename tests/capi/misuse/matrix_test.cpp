@@ -172,6 +172,7 @@ TEST(EveryFunction, BearsAnyNumber) {
     const bool counts = parameter.name == "ndim";
     for (const std::int64_t number : kNumbers) {
       if (counts && number > 1 && number <= 64) continue;
+      if (function.name == "tdm_parameter_server_wait" && number > 99) continue;  // no trainer comes: it waits as it is told
       SCOPED_TRACE(number);
       Arguments arguments(function);
       if (!is_complete(function, arguments)) return;

@@ -36,7 +36,7 @@ EmbeddingTable to_table(const tdm_embedding_table& given, const std::string& arg
   }
   table.placement = given.placement == TDM_ROW_PLACEMENT_RANGE ? RowPlacement::kRange : RowPlacement::kModulo;
   if (given.optimizer) table.optimizer = given.optimizer;
-  table.optimizer_options = to_options(given.optimizer_options, given.optimizer_option_count);
+  table.optimizer_options = to_options(given.optimizer_options, given.optimizer_option_count, argument + ".optimizer_options");
   table.initial = unwrap_optional(given.initial, (argument + ".initial").c_str());
   table.standard_deviation = given.standard_deviation;
   table.seed = given.seed;
@@ -97,9 +97,9 @@ tdm_error* tdm_parameter_client_create(const tdm_parameter_client_options* optio
     const auto given = read_options<tdm_parameter_client_options>(options, TDM_PARAMETER_CLIENT_OPTIONS_INIT,
                                                                   "tdm_parameter_client_options");
     tandem::DenseParameters dense;
-    dense.parameters = to_named(names, parameters, parameter_count);
+    dense.parameters = to_named(names, parameters, parameter_count, "parameters");
     if (given.dense_optimizer) dense.optimizer = given.dense_optimizer;
-    dense.optimizer_options = to_options(given.dense_options, given.dense_option_count);
+    dense.optimizer_options = to_options(given.dense_options, given.dense_option_count, "options->dense_options");
     auto declared = to_tables(tables, table_count);
     not_null(out, "out");
     auto made = std::make_unique<tdm_parameter_client>();
@@ -162,8 +162,8 @@ tdm_error* tdm_parameter_client_read(const tdm_parameter_client* client, tdm_che
     const auto& native = client_of(client);
     not_null(folder, "folder");
     auto request = to_request(selection);
-    request.part = native.request(part, parts).part;
     not_null(out, "out");
+    request.part = native.request(part, parts).part;
     *out = load_checkpoint(*folder, request);
   });
 }
@@ -212,5 +212,5 @@ tdm_error* tdm_own_tensors_get(const tdm_own_tensors* list, std::size_t index, t
 }
 
 void tdm_own_tensors_free(tdm_own_tensors* list) {
-  free_handle(list);
+  free_handle("tdm_own_tensors_free", list);
 }

@@ -33,7 +33,7 @@ tdm_error* tdm_parameter_server_create(const tdm_parameter_server_options* optio
 }
 
 void tdm_parameter_server_free(tdm_parameter_server* server) {
-  free_handle(server);
+  free_handle("tdm_parameter_server_free", server);
 }
 
 tdm_error* tdm_parameter_server_wait(tdm_parameter_server* server, int64_t timeout_ms, int32_t* done) {
