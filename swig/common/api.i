@@ -24,6 +24,7 @@
 %include "tandem/abi/pipeline.hpp"
 %include "tandem/abi/rpc.hpp"
 %include "tandem/abi/checkpoint_folder.hpp"
+%include "tandem/abi/parameter_server.hpp"
 %include "tandem/abi/fields.hpp"
 %include "tandem/abi/dataset.hpp"
 %include "tandem/abi/data.hpp"

@@ -74,6 +74,8 @@ WAKE(Elastic)
 // So may the group of CheckpointFolder's, and those of a pipeline's replicas.
 %typemap(check) const tandem::abi::ProcessGroup* group, const tandem::abi::ProcessGroup* replicas,
     const tandem::abi::ProcessGroup* everyone ""
+// And what a save has besides, and a table's first rows.
+%typemap(check) const tandem::abi::OwnTensors* more, const tandem::abi::Tensor* initial ""
 
 %{
 #define TANDEM_ENVIRONMENT JNIEnv* jenv

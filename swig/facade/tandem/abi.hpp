@@ -25,6 +25,7 @@
 #include "tandem/abi/operator.hpp"
 #include "tandem/abi/optim.hpp"
 #include "tandem/abi/own_dataset.hpp"
+#include "tandem/abi/parameter_server.hpp"
 #include "tandem/abi/pipeline.hpp"
 #include "tandem/abi/rpc.hpp"
 #include "tandem/abi/rref.hpp"

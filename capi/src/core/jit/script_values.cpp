@@ -4,11 +4,13 @@
 #include <ATen/core/List.h>
 
 #include <algorithm>
+#include <string>
 
 #include "core/operators/nested_values.h"
 #include "core/operators/value_memory.h"
 #include "core/operators/values.h"
 #include "core/rpc/rref_handle.h"
+#include "utf8.h"
 
 namespace tandem::capi {
 namespace {
@@ -61,6 +63,17 @@ tdm_value from_elements(tdm_value_tag tag, c10::ArrayRef<at::IValue> elements, i
   return made.take();
 }
 
+// UTF-8 without zeros.
+bool is_text(const std::string& bytes) {
+  std::size_t at = 0;
+  while (at < bytes.size() && bytes[at] != '\0') {
+    const int length = tandem_utf8_length(bytes.data() + at);
+    if (length == 0) return false;
+    at += static_cast<std::size_t>(length);
+  }
+  return at == bytes.size();
+}
+
 tdm_value from_strings(c10::ArrayRef<at::IValue> texts) {
   tdm_value value = make_value(TDM_VALUE_STRING_LIST);
   auto** const copies = allocate<char*>(texts.size());
@@ -77,8 +90,9 @@ tdm_value from_strings(c10::ArrayRef<at::IValue> texts) {
 tdm_value from_script_list(const at::IValue& value, int depth) {
   const auto elements = value.toListRef();
   const auto element = value.toList().elementType();
-  const auto no_zeros = [](const at::IValue& text) { return text.toStringRef().find('\0') == std::string::npos; };
-  if (element->kind() == c10::TypeKind::StringType && std::all_of(elements.begin(), elements.end(), no_zeros)) {
+  // Strings of any bytes are values of their own, so that each keeps them and its length.
+  const auto is_text_value = [](const at::IValue& given) { return is_text(given.toStringRef()); };
+  if (element->kind() == c10::TypeKind::StringType && std::all_of(elements.begin(), elements.end(), is_text_value)) {
     return from_strings(elements);
   }
   switch (element->kind()) {

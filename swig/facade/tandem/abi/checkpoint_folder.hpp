@@ -36,8 +36,34 @@ class LoadedCheckpoint {
     return NamedTensors(list);
   }
 
+  tdm_checkpoint* raw() const noexcept { return handle_.get(); }
+
  private:
   Handle<tdm_checkpoint, tdm_checkpoint_free> handle_;
+};
+
+// Tensors of this process's own, or its parts of larger ones, with their sections and names.
+class OwnTensors {
+ public:
+  explicit OwnTensors(tdm_own_tensors* owned) : handle_(owned) {}
+
+  size_t size() const { return tdm_own_tensors_size(raw()); }
+  // All of them for a save. They are valid as long as this object and what is added to `held`.
+  void add_to(std::vector<tdm_checkpoint_tensor>& list, std::vector<Tensor>& held) const {
+    for (size_t i = 0; i < size(); ++i) {
+      tdm_tensor* tensor = nullptr;
+      check(tdm_own_tensors_get(raw(), i, &tensor));
+      held.emplace_back(tensor);
+      const int64_t* const whole = tdm_own_tensors_whole(raw(), i);
+      list.push_back({tdm_own_tensors_section(raw(), i), tdm_own_tensors_name(raw(), i), tensor, 1,
+                      whole ? static_cast<int32_t>(held.back().dim()) : 0, whole, tdm_own_tensors_begin(raw(), i)});
+    }
+  }
+
+  tdm_own_tensors* raw() const noexcept { return handle_.get(); }
+
+ private:
+  Handle<tdm_own_tensors, tdm_own_tensors_free> handle_;
 };
 
 // Of tensor i the section, the name, and whether it is this rank's alone. Valid as long as what is given stays as it is.
@@ -64,10 +90,13 @@ class CheckpointFolder {
     check(tdm_checkpoint_folder_create(path.c_str(), &options, group ? group->raw() : nullptr, handle_.out()));
   }
 
-  // Of tensor i the section, the name, and whether it is this rank's alone. `async`: beside training.
+  // Of tensor i the section, the name, and whether it is this rank's alone. `async`: beside training. `more` may be null.
   void save(int64_t step, const std::vector<std::string>& sections, const std::vector<std::string>& names,
-            const TensorList& tensors, const std::vector<uint8_t>& own, const std::string& values, bool async) {
-    const auto list = checkpoint_tensors("CheckpointFolder::save", sections, names, tensors, own);
+            const TensorList& tensors, const std::vector<uint8_t>& own, const std::string& values, bool async,
+            const OwnTensors* more = nullptr) {
+    auto list = checkpoint_tensors("CheckpointFolder::save", sections, names, tensors, own);
+    std::vector<Tensor> held;
+    if (more) more->add_to(list, held);
     const auto call = async ? tdm_checkpoint_folder_save_async : tdm_checkpoint_folder_save;
     check(call(handle_.get(), step, list.data(), list.size(), values.c_str()));
   }
@@ -111,6 +140,8 @@ class CheckpointFolder {
   void agree(const std::string& failure) {
     check(tdm_checkpoint_folder_agree(handle_.get(), failure.empty() ? nullptr : failure.c_str()));
   }
+
+  tdm_checkpoint_folder* raw() const noexcept { return handle_.get(); }
 
  private:
   Handle<tdm_checkpoint_folder, tdm_checkpoint_folder_free> handle_;

@@ -16,6 +16,11 @@
 
 namespace tandem::abi {
 
+struct RpcDeviceMap {
+  std::string worker;
+  Device from, to;
+};
+
 struct RpcOptions {
   std::string init_method = "env://";
   int32_t rank = -1;        // -1: the environment's, as the next
@@ -25,6 +30,13 @@ struct RpcOptions {
   int64_t most_outstanding = 16384;
   std::string address;              // where this worker listens; "": TP_SOCKET_IFNAME, else loopback
   int32_t num_worker_threads = 16;  // run what others call
+  int32_t most_worker_threads = 1024;  // with those that wait for calls of their own
+  std::vector<RpcDeviceMap> device_maps;
+
+  // Tensors of calls to `worker` that are on the GPU `from` of this machine arrive on its GPU `to`.
+  void map_device(const std::string& worker, const Device& from, const Device& to) {
+    device_maps.push_back({worker, from, to});
+  }
 };
 
 // Joins the job's workers; `store` may be null. Blocks.
@@ -38,6 +50,13 @@ inline void rpc_init(const std::string& name, const RpcOptions& options, const S
   raw.most_outstanding = options.most_outstanding;
   raw.address = or_null(options.address);
   raw.num_worker_threads = options.num_worker_threads;
+  raw.most_worker_threads = options.most_worker_threads;
+  std::vector<tdm_rpc_device_map> maps;
+  for (const auto& map : options.device_maps) {
+    maps.push_back({map.worker.c_str(), map.from.raw(), map.to.raw()});
+  }
+  raw.device_maps = maps.data();
+  raw.device_map_count = maps.size();
   check(tdm_rpc_init(name.c_str(), &raw, store ? store->raw() : nullptr));
 }
 inline void rpc_shutdown(bool graceful, int64_t timeout_ms = 0) { check(tdm_rpc_shutdown(graceful, timeout_ms)); }
@@ -52,6 +71,11 @@ inline int32_t rpc_worker_id() {
   check(tdm_rpc_worker_id(&id));
   return id;
 }
+
+// Around a wait for a call by other means than those below, by a function that workers call: it makes room for another one
+// meanwhile. True: rpc_wait_end() is due, on this thread.
+inline bool rpc_wait_begin() { return tdm_rpc_wait_begin() != 0; }
+inline void rpc_wait_end() { tdm_rpc_wait_end(); }
 
 // Within a function that workers call: takes what it gives. Not called: none.
 class RpcReply {

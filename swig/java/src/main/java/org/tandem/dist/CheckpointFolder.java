@@ -15,8 +15,10 @@ import org.tandem.internal.NativeCheckpointFolder;
 import org.tandem.internal.NativeLibrary;
 import org.tandem.internal.NativeLoadedCheckpoint;
 import org.tandem.internal.NativeNamedTensors;
-import org.tandem.internal.NativeTensor;
+import org.tandem.internal.NativeOwnTensors;
+import org.tandem.internal.NativeParameterClient;
 import org.tandem.internal.Natives;
+import org.tandem.rpc.ParameterClient;
 
 /**
  * The checkpoints of one training: a folder that gets one folder a save, of safetensors files and JSON that Python reads as
@@ -29,8 +31,12 @@ import org.tandem.internal.Natives;
 public final class CheckpointFolder implements AutoCloseable {
   private static final int DEFAULT_KEEP = 3;
   private static final long NEWEST = -1;
+  /** Of parameter servers; a rank reads its part of these alone. */
+  private static final List<String> TABLES = List.of("tables", "table_optimizers");
 
   private final NativeCheckpointFolder handle;
+  private final int rank;
+  private final int ranks;
 
   /** Of this process alone; three checkpoints stay. */
   public CheckpointFolder(Path path) {
@@ -46,6 +52,8 @@ public final class CheckpointFolder implements AutoCloseable {
   public CheckpointFolder(Path path, int keep, ProcessGroup group) {
     NativeLibrary.load();
     handle = new NativeCheckpointFolder(path.toString(), keep, group == null ? null : group.nativeHandle());
+    rank = group == null ? 0 : group.rank();
+    ranks = group == null ? 1 : group.size();
   }
 
   /** What a checkpoint holds. */
@@ -54,6 +62,7 @@ public final class CheckpointFolder implements AutoCloseable {
     private final List<String> names = new ArrayList<>();
     private final List<Tensor> tensors = new ArrayList<>();
     private final List<Boolean> own = new ArrayList<>();
+    private ParameterClient tables;
     private String values = "{}";
 
     /** Tensors that are the same on all ranks. {@code section}, as in "model", is part of a file's name. */
@@ -73,6 +82,15 @@ public final class CheckpointFolder implements AutoCloseable {
         tensors.add(tensor);
         own.add(isOwn);
       });
+      return this;
+    }
+
+    /**
+     * What parameter servers have. Each rank of the folder's group, the trainers, gives its client, and writes a part of the
+     * tables: sections tables and table_optimizers. All save between the same two steps.
+     */
+    public Content addTables(ParameterClient client) {
+      tables = client;
       return this;
     }
 
@@ -132,7 +150,7 @@ public final class CheckpointFolder implements AutoCloseable {
     save(step, made(step, content, true), true);
   }
 
-  private Content made(long step, Supplier<Content> content, boolean async) {
+  private <T> T made(long step, Supplier<T> content, boolean async) {
     try {
       return content.get();
     } catch (RuntimeException | Error failed) {
@@ -150,8 +168,12 @@ public final class CheckpointFolder implements AutoCloseable {
     for (int i = 0; i < own.length; i++) {
       own[i] = content.own.get(i);
     }
-    open().save(step, content.sections.toArray(String[]::new), content.names.toArray(String[]::new),
-        Natives.of(content.tensors), own, content.values, async);
+    ParameterClient tables = content.tables;
+    try (NativeOwnTensors part =
+             tables == null ? null : made(step, () -> Natives.of(tables).state(rank, ranks), async)) {
+      open().save(step, content.sections.toArray(String[]::new), content.names.toArray(String[]::new),
+          Natives.of(content.tensors), own, content.values, async, part);
+    }
   }
 
   /** Whether a save goes on. */
@@ -189,10 +211,14 @@ public final class CheckpointFolder implements AutoCloseable {
 
   /** That of one step. */
   public Loaded load(long step) {
+    return read(checked(step)).orElseThrow();
+  }
+
+  private static long checked(long step) {
     if (step < 0) {
       throw new TandemInvalidArgumentException("CheckpointFolder.load", "steps are counted from 0, and this is " + step);
     }
-    return read(step).orElseThrow();
+    return step;
   }
 
   /**
@@ -201,6 +227,37 @@ public final class CheckpointFolder implements AutoCloseable {
    */
   public Optional<Loaded> load(List<String> sections, List<String> prefixes) {
     return read(NEWEST, sections, prefixes);
+  }
+
+  /**
+   * The newest that is whole, whose tables the parameter servers get: each rank of the folder's group, the trainers, calls it
+   * with its client, between the same two steps, and reads its part of them alone. It loads with any number of trainers and
+   * servers. The other sections are in what is given. What a rank fails of is an exception on all.
+   *
+   * @throws org.tandem.TandemInvalidArgumentException naming what is missing or of another shape or dtype
+   */
+  public Optional<Loaded> load(ParameterClient client) {
+    return read(NEWEST, client);
+  }
+
+  /** That of one step. */
+  public Loaded load(long step, ParameterClient client) {
+    return read(checked(step), client).orElseThrow();
+  }
+
+  private Optional<Loaded> read(long step, ParameterClient client) {
+    NativeParameterClient servers = Natives.of(client);
+    try (NativeLoadedCheckpoint read = servers.read(open(), step, rank, ranks)) {
+      if (!read.found()) {
+        return Optional.empty();
+      }
+      List<Loaded> loaded = new ArrayList<>();
+      together(() -> {
+        servers.load(read, rank, ranks);
+        loaded.add(loaded(read, TABLES));
+      });
+      return Optional.of(loaded.get(0));
+    }
   }
 
   /**
@@ -228,24 +285,20 @@ public final class CheckpointFolder implements AutoCloseable {
   private Optional<Loaded> read(long step, List<String> wanted, List<String> prefixes) {
     try (NativeLoadedCheckpoint read =
         open().load(step, wanted.toArray(String[]::new), prefixes.toArray(String[]::new))) {
-      if (!read.found()) {
-        return Optional.empty();
-      }
-      Map<String, Map<String, Tensor>> sections = new LinkedHashMap<>();
-      for (String section : read.sections()) {
-        Map<String, Tensor> tensors = new LinkedHashMap<>();
-        try (NativeNamedTensors list = read.tensors(section)) {
-          String[] names = list.names();
-          NativeTensor[] values = list.tensors();
-          for (int i = 0; i < names.length; i++) {
-            tensors.put(names[i], Natives.tensor(values[i]));
-          }
-        }
-        sections.put(section, tensors);
-      }
-      return Optional.of(
-          new Loaded(read.step(), read.worldSize(), read.values(), sections, List.of(read.refused())));
+      return read.found() ? Optional.of(loaded(read, List.of())) : Optional.empty();
     }
+  }
+
+  private static Loaded loaded(NativeLoadedCheckpoint read, List<String> without) {
+    Map<String, Map<String, Tensor>> sections = new LinkedHashMap<>();
+    for (String section : read.sections()) {
+      if (!without.contains(section)) {
+        try (NativeNamedTensors list = read.tensors(section)) {
+          sections.put(section, Natives.named(list));
+        }
+      }
+    }
+    return new Loaded(read.step(), read.worldSize(), read.values(), sections, List.of(read.refused()));
   }
 
   /**

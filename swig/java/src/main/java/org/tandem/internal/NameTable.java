@@ -162,6 +162,23 @@ final class NameTable {
       tdm_optimizer_step Optimizer.step
       tdm_optimizer_step_closure Optimizer.step
       tdm_optimizer_zero_grad Optimizer.zeroGrad
+      tdm_own_tensors_get CheckpointFolder.save
+      tdm_parameter_client_create ParameterClient
+      tdm_parameter_client_embedding ParameterClient.embedding
+      tdm_parameter_client_free ParameterClient.close
+      tdm_parameter_client_leave ParameterClient.leave
+      tdm_parameter_client_load CheckpointFolder.load
+      tdm_parameter_client_read CheckpointFolder.load
+      tdm_parameter_client_set_option ParameterClient.setOptions
+      tdm_parameter_client_state CheckpointFolder.save
+      tdm_parameter_client_step ParameterClient.step
+      tdm_parameter_client_steps ParameterClient.steps
+      tdm_parameter_server_create ParameterServer
+      tdm_parameter_server_free ParameterServer.close
+      tdm_parameter_server_get_statistics ParameterServer.statistics
+      tdm_parameter_server_tables ParameterServer.tables
+      tdm_parameter_server_trainers ParameterServer.trainers
+      tdm_parameter_server_wait ParameterServer.await
       tdm_pipeline_create Pipeline
       tdm_pipeline_evaluate Pipeline.evaluate
       tdm_pipeline_forward Pipeline.forward
@@ -273,6 +290,7 @@ final class NameTable {
       tdm_dtype DType
       tdm_elastic Elastic
       tdm_elastic_options Elastic.Options
+      tdm_embedding_table EmbeddingTable
       tdm_error ErrorCode
       tdm_exported_options ExportedProgram.loadProgram
       tdm_jit_trace ScriptModule.trace
@@ -287,11 +305,15 @@ final class NameTable {
       tdm_on_io_error OnIoError
       tdm_op Operator
       tdm_optimizer Optimizer
+      tdm_parameter_client_options ParameterClient.Options
+      tdm_parameter_server_options ParameterServer
+      tdm_parameter_server_statistics ParameterServer.Statistics
       tdm_pipeline Pipeline
       tdm_pipeline_options Pipeline.Options
       tdm_pipeline_split_options PipelineSplit.Options
       tdm_process_group ProcessGroup
       tdm_reduce_op ReduceOp
+      tdm_rpc_device_map Rpc.Options.deviceMap
       tdm_rpc_options Rpc.Options
       tdm_rpc_statistics Rpc.statistics
       tdm_store Store

@@ -33,13 +33,13 @@ public abstract class NativeHandle implements AutoCloseable {
     private static final Set<String> REPORTED_TYPES =
         Set.of("NativeStore", "NativeProcessGroup", "NativeDdp", "NativeLoader", "NativeDynamicLoader",
             "NativeRecordIOWriter", "NativeCheckpointFolder", "NativeElastic", "NativeDeviceMesh", "NativePipeline",
-            "NativeDistributedOptimizer");
+            "NativeDistributedOptimizer", "NativeParameterServer", "NativeParameterClient");
     private static final Set<String> CONFINED_TYPES =
         Set.of("NativeArguments", "NativeCheckpoint", "NativeDdpOptions", "NativeDevice", "NativeDynamicLoaderOptions",
-            "NativeElasticOptions", "NativeFields", "NativeFileOptions", "NativeLoadedCheckpoint",
-            "NativeLoaderOptions", "NativeMatch", "NativeNamedTensors", "NativeNoGrad",
-            "NativeOperator", "NativeOptions", "NativePipelineOptions", "NativePipelineSplitOptions",
-            "NativeProcessGroupOptions", "NativeResults", "NativeRpcOptions",
+            "NativeElasticOptions", "NativeEmbeddingTable", "NativeEmbeddingTables", "NativeFields", "NativeFileOptions",
+            "NativeLoadedCheckpoint", "NativeLoaderOptions", "NativeMatch", "NativeNamedTensors", "NativeNoGrad",
+            "NativeOperator", "NativeOptions", "NativeOwnTensors", "NativeParameterClientOptions", "NativePipelineOptions",
+            "NativePipelineSplitOptions", "NativeProcessGroupOptions", "NativeResults", "NativeRpcOptions",
             "NativeSchemaOptions");
 
     static Kind of(String type) {

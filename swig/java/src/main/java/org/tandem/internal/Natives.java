@@ -10,6 +10,7 @@ import org.tandem.Tensor;
 import org.tandem.data.Dataset;
 import org.tandem.dist.ProcessGroup;
 import org.tandem.dist.Store;
+import org.tandem.rpc.ParameterClient;
 import org.tandem.rpc.RRef;
 
 /**
@@ -34,6 +35,7 @@ public final class Natives {
 
   private static Access<NativeRref, RRef> newRref;
   private static Access<RRef, NativeRref> rref;
+  private static Access<ParameterClient, NativeParameterClient> parameterClient;
 
   private Natives() {}
 
@@ -58,6 +60,10 @@ public final class Natives {
   public static void provideRrefs(Access<RRef, NativeRref> access, Access<NativeRref, RRef> constructor) {
     newRref = constructor;
     rref = access;
+  }
+
+  public static void provideParameterClients(Access<ParameterClient, NativeParameterClient> access) {
+    parameterClient = access;
   }
 
   public static void provideGroups(Access<NativeProcessGroup, ProcessGroup> constructor) {
@@ -155,6 +161,13 @@ public final class Natives {
       initialize(RRef.class);
     }
     return rref.of(object);
+  }
+
+  public static NativeParameterClient of(ParameterClient object) {
+    if (parameterClient == null) {
+      initialize(ParameterClient.class);
+    }
+    return parameterClient.of(object);
   }
 
   /** Takes over {@code handle}. */

@@ -9,10 +9,12 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ForkJoinPool;
 import java.util.function.Function;
+import org.tandem.Device;
 import org.tandem.TandemInvalidArgumentException;
 import org.tandem.dist.Launch;
 import org.tandem.dist.Store;
 import org.tandem.internal.NativeArguments;
+import org.tandem.internal.NativeDevice;
 import org.tandem.internal.NativeLibrary;
 import org.tandem.internal.NativeResults;
 import org.tandem.internal.NativeRpcFuture;
@@ -28,7 +30,7 @@ import org.tandem.nn.ScriptModule;
  * register by name. Values are null, Boolean, Long, Integer, Double, Float, String, byte[], {@link org.tandem.Tensor}, {@link
  * RRef}, {@link org.tandem.Tuple}, and collections, arrays and maps for lists and dicts, at any depth; they come as Long and
  * Double, {@code List<Object>} and {@code Map<Object, Object>}, and strings that are no text as byte[]. Tensors come as copies
- * on the CPU.
+ * on the CPU, or where {@link Options#deviceMap} has their GPU.
  *
  * <p>Workers trust each other: whoever reaches a worker's port can call every operator of LibTorch in that process;
  * docs/rpc.md has more. Outside of {@link #init} and {@link #shutdown} methods throw {@link
@@ -51,6 +53,8 @@ public final class Rpc {
     private long mostOutstanding = 16384;
     private String address = "";
     private int numWorkerThreads = 16;
+    private int mostWorkerThreads = 1024;
+    private final List<DeviceMap> deviceMaps = new ArrayList<>();
 
     /** This worker's own: 1 to 128 letters, digits, '-', '_' and ':'. Unset: "worker" and the rank. */
     public Options name(String value) {
@@ -108,10 +112,35 @@ public final class Rpc {
       return this;
     }
 
-    /** They run what others call; a function that waits for another call takes one. */
+    /** Functions that others call run at a time, beside those that wait for calls of their own. */
     public Options numWorkerThreads(int value) {
       numWorkerThreads = value;
       return this;
+    }
+
+    /** Those that wait among them; a call that finds no thread is run later, or times out. */
+    public Options mostWorkerThreads(int value) {
+      mostWorkerThreads = value;
+      return this;
+    }
+
+    /**
+     * Tensors of calls to {@code worker} that are on this machine's GPU {@code from} arrive on its GPU {@code to}, and results
+     * come back the same way: one to one, by as many of these as there are pairs. All workers that have part load CUDA first.
+     * Source: TensorPipeRpcBackendOptions.set_device_map.
+     */
+    public Options deviceMap(String worker, Device from, Device to) {
+      deviceMaps.add(new DeviceMap(worker, from, to));
+      return this;
+    }
+  }
+
+  private record DeviceMap(String worker, Device from, Device to) {
+    void addTo(NativeRpcOptions options) {
+      try (NativeDevice source = new NativeDevice(from.type().number(), from.index());
+          NativeDevice target = new NativeDevice(to.type().number(), to.index())) {
+        options.mapDevice(worker, source, target);
+      }
     }
   }
 
@@ -145,6 +174,8 @@ public final class Rpc {
       natives.setMostOutstanding(options.mostOutstanding);
       natives.setAddress(options.address);
       natives.setNumWorkerThreads(options.numWorkerThreads);
+      natives.setMostWorkerThreads(options.mostWorkerThreads);
+      options.deviceMaps.forEach(map -> map.addTo(natives));
       String name = options.name != null ? options.name : "worker" + (options.rank >= 0 ? options.rank : Launch.rank());
       TandemNative.rpcInit(name, natives, options.store == null ? null : Natives.of(options.store));
     }
@@ -229,11 +260,12 @@ public final class Rpc {
 
   /**
    * The same, without waiting unless too many calls are under way. What depends on the future runs on the common pool. It fails
-   * with what {@link #call} throws.
+   * with what {@link #call} throws. A function that waits for it, or for what follows from it by thenApply() and the like, does
+   * not count among {@link Options#numWorkerThreads} meanwhile; one that waits for CompletableFuture.allOf() does.
    */
   public static CompletableFuture<Object> callAsync(String worker, String function, Object... arguments) {
     NativeRpcFuture future = begin(worker, function, arguments);
-    CompletableFuture<Object> result = new CompletableFuture<>();
+    CompletableFuture<Object> result = new CallFuture<>();
     OwnFunctions.onCompletion(future, () -> result.completeAsync(() -> {
       try (future) {
         return await(future);

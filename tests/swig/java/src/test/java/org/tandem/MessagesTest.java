@@ -116,7 +116,7 @@ class MessagesTest {
     List<String> nameless = new ArrayList<>();
     int count = 0;
     for (String header : List.of("runtime", "tensor", "operator", "nn", "optim", "checkpoint", "dist", "dataset", "own_dataset",
-             "data", "dynamic_loader", "elastic")) {
+             "data", "dynamic_loader", "elastic", "parameter_server")) {
       Path file = Path.of(System.getProperty("tandem.source"), "swig/facade/tandem/abi", header + ".hpp");
       Matcher call = Pattern.compile("check\\((tdm_[a-z0-9_]+)\\(").matcher(Files.readString(file));
       while (call.find()) {

@@ -12,7 +12,9 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -50,6 +52,8 @@ class RpcTest {
     Rpc.register("parameter", given -> RRef.of(weight));
     Rpc.register("scaled", given -> ((Tensor) given[0]).mul(weight));
     Rpc.register("back", given -> Rpc.call("worker0", "scaled", given[0]));
+    Rpc.register("circle", given -> awaited((Long) given[0])); // through worker 0 back to this one
+    Rpc.register("back to worker 1", given -> Rpc.call("worker1", "echo", given[0]));
     Rpc.register("weight", given -> weight.detach());
     List<Long> hooked = new ArrayList<>();
     Rpc.register("before", given -> {
@@ -57,13 +61,20 @@ class RpcTest {
       return null;
     });
     Rpc.register("script", ScriptModule.compile("def sum_of(x: List[int], by: float = 0.5) -> float:\n    return sum(x) * by\n"));
+    Rpc.register("bytes", ScriptModule.compile(
+        "def list() -> List[str]:\n    return ['a', '\\377' + 'b']\ndef text() -> List[str]:\n    return ['a', 'b']\n"));
     assertThrows(TandemInvalidArgumentException.class, () -> Rpc.register("twice", given -> null));
     try (Store store = Store.file(file, 2)) {
-      Rpc.init(new Rpc.Options().store(store).rank(rank).worldSize(2).timeout(Duration.ofSeconds(60)).numWorkerThreads(4));
+      TandemException noGpu = assertThrows(TandemInvalidArgumentException.class,
+          () -> Rpc.init(new Rpc.Options().store(store).rank(rank).worldSize(2).deviceMap("worker1", Device.CPU, Device.CPU)));
+      assertTrue(noGpu.getMessage().contains("'deviceMaps'[0].to is no GPU"), noGpu.getMessage());
+      Rpc.init(new Rpc.Options().store(store).rank(rank).worldSize(2).timeout(Duration.ofSeconds(60)).numWorkerThreads(4)
+                   .mostWorkerThreads(64));
     }
     if (rank == 0) {
       values();
       failures();
+      circles();
       references();
       training(weight);
       assertEquals(1, hooked.size());
@@ -82,6 +93,10 @@ class RpcTest {
         Rpc.call("worker1", "echo", List.of(1, "two", true, Map.of("a", 2.5), Tuple.of(1, "x"))));
     byte[] bytes = {0, -1, 'a'};
     assertArrayEquals(bytes, (byte[]) Rpc.call("worker1", "echo", (Object) bytes));
+    List<?> strings = (List<?>) Rpc.call("worker1", "bytes.list");
+    assertEquals("a", strings.get(0)); // a typed list
+    assertArrayEquals(new byte[] {-1, 'b'}, (byte[]) strings.get(1));
+    assertEquals(List.of("a", "b"), Rpc.call("worker1", "bytes.text"));
     assertNull(Rpc.call("worker1", "echo", (Object) null));
     assertEquals(8L, Rpc.callAsync("worker1", "echo", 7).thenApply(seven -> (Long) seven + 1).join());
     assertTrue(Rpc.statistics().get("worker1").calls() >= 7);
@@ -101,6 +116,26 @@ class RpcTest {
     Throwable async =
         assertThrows(CompletionException.class, () -> Rpc.callAsync("worker1", "lost").join()).getCause();
     assertEquals(TandemDataLossException.class, async.getClass());
+  }
+
+  private static Object awaited(long way) throws Exception {
+    CompletableFuture<Object> call = Rpc.callAsync("worker0", "back to worker 1", way);
+    return switch ((int) way % 3) {
+      case 0 -> call.get();
+      case 1 -> call.get(30, TimeUnit.SECONDS);
+      default -> call.thenApply(back -> back).join();
+    };
+  }
+
+  /** More functions wait on worker 1 than may run there at a time, and those that they wait for run there. */
+  private static void circles() {
+    List<CompletableFuture<Object>> under = new ArrayList<>();
+    for (long i = 0; i < 12; i++) {
+      under.add(Rpc.callAsync("worker1", "circle", i));
+    }
+    for (int i = 0; i < under.size(); i++) {
+      assertEquals((long) i, under.get(i).join());
+    }
   }
 
   private static void references() {
