@@ -24,7 +24,7 @@
 //
 // Values are nil, bool, int, float64, complex128, string, []byte, *gotorch.Tensor, *[RRef], slices for lists,
 // gotorch.Tuple or an array for a tuple, and maps, at any depth. Bytes come as a string of these bytes, lists of ints,
-// float64s, bools, strings and tensors as slices of these, other lists as []any, and maps as map[string]any or, where not
+// float64s, bools, strings of UTF-8 and tensors as slices of these, other lists as []any, and maps as map[string]any or, where not
 // all keys are strings, map[any]any. Tensors come as copies on the CPU, in the scope that is open on the goroutine.
 //
 // Workers trust each other: whoever reaches a worker's port can call every operator of LibTorch in that process.
