@@ -49,13 +49,13 @@ var liveKinds = []string{"tensor", "module", "optimizer", "store", "process_grou
 	"recordio_reader", "loader", "scope", "named_tensors", "string", "strings", "mode", "hook", "callback", "generator",
 	"stream", "event", "grad_scaler", "model_averager", "summary_writer", "data_parallel", "dataset", "sampler",
 	"lr_scheduler", "averaged_parameters", "checkpoint_folder", "checkpoint", "pipeline", "device_mesh",
-	"rref", "distributed_optimizer", "rpc_future", "rpc_result", "error"}
+	"rref", "distributed_optimizer", "rpc_future", "rpc_result", "parameter_server", "parameter_client", "own_tensors", "error"}
 
 // LiveCounts counts the native objects of this process that are open, by type: "tensor", "module", "optimizer",
 // "store", "process_group", "work", "ddp", "recordio_writer", "recordio_reader", "loader", "scope", "mode", "hook",
 // "callback" (functions that native code holds), "generator", "stream", "event", "grad_scaler", "model_averager",
 // "summary_writer", "data_parallel", "dataset", "lr_scheduler", "averaged_parameters", "checkpoint_folder", "pipeline",
-// "device_mesh", "rref", "distributed_optimizer", "rpc_future", and what lives only during a call: "sampler", "checkpoint",
+// "device_mesh", "rref", "distributed_optimizer", "rpc_future", "parameter_server", "parameter_client", and what lives only during a call: "sampler", "checkpoint",
 // "named_tensors", "string", "strings", "rpc_result", "error". For tests of leaks; package leaktest has some.
 func LiveCounts() map[string]int {
 	loaded := c.Path() != ""

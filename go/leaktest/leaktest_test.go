@@ -144,6 +144,17 @@ var leaks = map[string]func(folder string) (held any, release func()){
 		optimizer := must(rpc.NewDistributedOptimizer(context.Background(), "SGD", []*rpc.RRef{reference}, map[string]any{"lr": 0.1}))
 		return optimizer, func() { optimizer.Close(); reference.Close() }
 	},
+	"parameter_server": func(string) (any, func()) {
+		server := must(rpc.NewParameterServer())
+		return server, func() { server.Close() }
+	},
+	"parameter_client": func(string) (any, func()) {
+		join()
+		server := must(rpc.NewParameterServer())
+		client := must(rpc.NewParameterClient(context.Background(), rpc.ParameterClientOptions{Servers: []string{"worker0"},
+			Tables: map[string]rpc.EmbeddingTable{"words": {Rows: 2, Width: 2}}}))
+		return client, func() { client.Leave(context.Background()); client.Close(); server.Close() }
+	},
 	"recordio_reader": func(folder string) (any, func()) {
 		r := must(recordio.Open(records(folder)))
 		return r, func() { r.Close() }
@@ -183,7 +194,7 @@ func inside(enter func(func())) (release func()) {
 }
 
 // Types whose objects live only during a call: no Go program leaves one open.
-var transient = regexp.MustCompile(`^(sampler|checkpoint|named_tensors|strings?|rpc_result|error)$`)
+var transient = regexp.MustCompile(`^(sampler|checkpoint|named_tensors|strings?|rpc_result|own_tensors|error)$`)
 
 // Types that only a GPU has.
 var onGPU = regexp.MustCompile(`^(stream|event)$`)

@@ -58,7 +58,7 @@ func (o CallOptions) CallAsync(ctx context.Context, worker, function string, arg
 	err = o.begin(ctx, "rpc_async", worker, function, arguments, func(frame *c.Frame) *c.Failure {
 		handle, failure := c.CallRPC(worker, function, frame, o.raw(ctx))
 		if failure == nil {
-			future = newFuture(worker, handle)
+			future = newFuture(worker, function, handle)
 		}
 		return failure
 	})
@@ -100,7 +100,7 @@ func (o CallOptions) begin(ctx context.Context, op, worker, function string, arg
 
 // Future is a call's result, or what Then makes of one. It may be used by several goroutines.
 type Future struct {
-	worker string
+	worker, function string // "": of Then
 	handle c.RPCFuture // nil: of Then
 	watch  sync.Once
 	done   chan struct{}
@@ -108,8 +108,8 @@ type Future struct {
 	err    error
 }
 
-func newFuture(worker string, handle c.RPCFuture) *Future {
-	f := &Future{worker: worker, handle: handle, done: make(chan struct{})}
+func newFuture(worker, function string, handle c.RPCFuture) *Future {
+	f := &Future{worker: worker, function: function, handle: handle, done: make(chan struct{})}
 	runtime.AddCleanup(f, func(handle c.RPCFuture) { c.FreeRPCFuture(handle) }, handle)
 	return f
 }
@@ -140,7 +140,7 @@ func (f *Future) Wait(ctx context.Context) (any, error) {
 				select {
 				case <-f.Done():
 				case <-ctx.Done():
-					err = ended(ctx, "rpc_future_wait", f.worker, "the context ended; the call goes on")
+					err = ended(ctx, "rpc_sync", f.worker, f.goesOn())
 				}
 			})
 			if err != nil {
@@ -157,6 +157,13 @@ func (f *Future) Wait(ctx context.Context) (any, error) {
 		return nil, errorOf(ctx, "rpc_sync", f.worker, failure)
 	}
 	return bridge.FromScript(value), nil
+}
+
+func (f *Future) goesOn() string {
+	if f.function == "" {
+		return "the context ended before the result was there"
+	}
+	return fmt.Sprintf("the context ended; the call of %s on worker '%s' goes on", f.function, f.worker)
 }
 
 // Then calls function, on a goroutine of its own, once this future is done, and gives a future of what that returns. A

@@ -3,9 +3,11 @@ package rpc
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"maps"
 	"runtime"
 	"slices"
+	"strings"
 	"time"
 
 	"tandem.example/gotorch"
@@ -52,8 +54,8 @@ type ParameterClientOptions struct {
 	// Asynchronous: how many steps a trainer may be ahead of the slowest one before it waits.
 	Staleness int
 	Timeout   time.Duration // of each call and each wait; unset: 5 minutes
-	// Where a trainer dies, or closes its client without Leave, the others go on without it. Else all of them get
-	// gotorch.ErrPeerLost, naming it, and the job goes on from a checkpoint.
+	// Where a trainer dies, or closes its client without Leave, the others go on without it, and end with Shutdown(ctx, false),
+	// since a graceful one waits for all. Else all of them get gotorch.ErrPeerLost, naming it, and the job goes on from a checkpoint.
 	GoOnWithoutLost bool
 }
 
@@ -71,8 +73,9 @@ type ParameterClientOptions struct {
 //		if err != nil {
 //			return err
 //		}
-//		lossOf(ddp, x, batch).Backward()
-//		optimizer.Step()
+//		if err := optimizer.Minimize(lossOf(ddp, x, batch)); err != nil {
+//			return err
+//		}
 //		if err := client.Step(ctx); err != nil { // the rows' gradients go to the servers
 //			return err
 //		}
@@ -95,7 +98,8 @@ type ParameterClient struct {
 
 // NewParameterClient joins as a trainer. It returns once Trainers have joined; who comes later, once the present step is over.
 // Then the dense parameters have the servers' values, which are those of the trainer that joined first. Names of tables and
-// dense parameters are 1 to 255 bytes, without '/'. When ctx ends it returns, and this trainer leaves once it has joined.
+// dense parameters are 1 to 255 bytes, without '/'. When ctx ends it returns, and this trainer leaves once it has joined, or its
+// Timeout is over; until then the process can have no other client.
 //
 // Errors: gotorch.ErrInvalidArgument for what makes no sense, or differs from what other trainers gave, naming table and
 // trainers; gotorch.ErrOutOfMemory for more than a server's MostBytes; gotorch.ErrUnsupported for an optimizer that does not
@@ -115,11 +119,16 @@ func NewParameterClient(ctx context.Context, o ParameterClientOptions) (*Paramet
 	if err := gotorch.Try(func() {
 		raw.OptionCounts = append(raw.OptionCounts, putOptions(frame, o.Dense.Options, op))
 		for _, one := range o.Dense.Parameters {
+			checkName(one.Name, op)
+			if one.Tensor == nil {
+				panic(&gotorch.Error{Code: gotorch.ErrInvalidArgument, Op: op, Message: "dense parameter '" + one.Name + "' is nil"})
+			}
 			raw.Names = append(raw.Names, one.Name)
 			raw.Parameters = append(raw.Parameters, bridge.Handle(one.Tensor, op))
 		}
 		for _, name := range slices.Sorted(maps.Keys(o.Tables)) {
 			one := o.Tables[name]
+			checkName(name, op)
 			table := c.EmbeddingTable{Name: name, Optimizer: one.Optimizer, Rows: one.Rows, Width: one.Width,
 				DType: int32(one.DType.Or(gotorch.Float32)), ByRange: one.ByRange, StandardDeviation: one.StandardDeviation.Or(1),
 				Seed: one.Seed}
@@ -164,6 +173,13 @@ func NewParameterClient(ctx context.Context, o ParameterClientOptions) (*Paramet
 	return p, nil
 }
 
+// checkName refuses what C would cut off.
+func checkName(name, op string) {
+	if strings.IndexByte(name, 0) >= 0 {
+		panic(&gotorch.Error{Code: gotorch.ErrInvalidArgument, Op: op, Message: fmt.Sprintf("the name %q has a zero byte", name)})
+	}
+}
+
 // putOptions adds them to the frame, and counts them.
 func putOptions(frame *c.Frame, options map[string]any, op string) int64 {
 	for _, name := range slices.Sorted(maps.Keys(options)) {
@@ -188,8 +204,12 @@ func (p *ParameterClient) result(ctx context.Context, of chan *c.Failure, op, wh
 // begin has this goroutine use the handle, once no other one does, and a call that was left alone has ended: settled tells that
 // it was a Step. Its failure is that of the call that begins. done ends the use.
 func (p *ParameterClient) begin(ctx context.Context, op string) (done func(), settled bool, err error) {
-	if !p.users.acquire() {
+	if p == nil || p.turn == nil || !p.users.acquire() {
 		return nil, false, closed(op, "parameter client")
+	}
+	if ctx.Err() != nil {
+		p.release()
+		return nil, false, ended(ctx, op, "", "the context ended before the call")
 	}
 	c.WaitingInRPC(func() {
 		select {
@@ -291,7 +311,7 @@ func (p *ParameterClient) run(ctx context.Context, op, what string, call func() 
 
 // Steps is the number of this trainer's next step, from 0; who joined late counts on from where the others were. -1 after Close.
 func (p *ParameterClient) Steps() int {
-	if !p.users.acquire() {
+	if p == nil || p.turn == nil || !p.users.acquire() {
 		return -1
 	}
 	defer p.release()
@@ -341,7 +361,7 @@ func (p *ParameterClient) Use(ctx context.Context, call func(c.ParameterClient) 
 // Close gives the client up, once no call goes on: the other trainers hear that this one gave up, unless it has left. A second
 // Close does nothing.
 func (p *ParameterClient) Close() error {
-	if p.watch.Done() && p.users.close() {
+	if p != nil && p.watch != nil && p.watch.Done() && p.users.close() {
 		c.FreeParameterClient(p.handle)
 	}
 	return nil

@@ -110,7 +110,7 @@ func (s *ParameterServer) Statistics() (ParameterServerStatistics, error) {
 }
 
 func (s *ParameterServer) use(op string, call func() *c.Failure) *c.Failure {
-	if !s.users.acquire() {
+	if s == nil || s.handle == nil || !s.users.acquire() {
 		return &c.Failure{Code: c.CodeClosed, Op: op, Message: "the parameter server was closed before this use"}
 	}
 	defer s.release()
@@ -125,7 +125,7 @@ func (s *ParameterServer) release() {
 
 // Close drops the tables, once no Wait goes on: trainers that are left get gotorch.ErrNotFound. A second Close does nothing.
 func (s *ParameterServer) Close() error {
-	if s.watch.Done() && s.users.close() {
+	if s != nil && s.watch != nil && s.watch.Done() && s.users.close() {
 		c.FreeParameterServer(s.handle)
 	}
 	return nil

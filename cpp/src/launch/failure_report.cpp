@@ -16,6 +16,8 @@ std::string host_name() {
   return gethostname(name, sizeof name - 1) == 0 ? name : "this host";
 }
 
+constexpr double kNoticedWithin = 0.5;  // seconds
+
 // A worker that was told to stop and says nothing of its own failed for that alone.
 bool speaks_for_itself(const EndedWorker& worker) {
   return worker.failed() && (worker.report || worker.ended_by_itself);
@@ -42,9 +44,10 @@ const EndedWorker* first_failure(const std::vector<EndedWorker>& workers) {
   std::tuple<double, double> first_time;
   for (const EndedWorker& worker : workers) {
     if (!speaks_for_itself(worker)) continue;
-    const std::tuple<double, double> time = {
-        std::floor(worker.report ? worker.report->timestamp : worker.ended_at),
-        worker.report ? worker.report->written_at : worker.ended_at};
+    // A signal's death is noticed a moment later, and by then others may have said that they lost that worker.
+    const double ended_at = worker.ended_at - (WIFSIGNALED(worker.status) ? kNoticedWithin : 0);
+    const std::tuple<double, double> time = {std::floor(worker.report ? worker.report->timestamp : ended_at),
+                                             worker.report ? worker.report->written_at : ended_at};
     if (first && time >= first_time) continue;
     first_time = time;
     first = &worker;

@@ -63,7 +63,7 @@ at::Tensor on_cpu(const at::Tensor& tensor) {
 }
 
 void check(const ParameterClientOptions& options) {
-  const auto refuse = [](const std::string& what) { invalid("ParameterClientOptions::" + what); };
+  const auto refuse = [](const std::string& what) { invalid("a trainer's options: " + what); };
   if (options.servers.empty()) refuse("servers is empty; name the workers that have a ParameterServer");
   const std::set<std::string> names(options.servers.begin(), options.servers.end());
   if (names.size() != options.servers.size()) refuse("servers names one twice");
@@ -229,7 +229,8 @@ at::Tensor Client::embedding(const std::string& table, const at::Tensor& indices
   check_usable();
   Embedding& embedding = find(table);
   if (!indices.defined() || indices.layout() != at::kStrided || indices.scalar_type() != at::kLong) {
-    invalid("table '" + table + "': indices are a strided int64 tensor");
+    invalid("table '" + table + "': indices are a strided tensor of int64" +
+            (indices.defined() ? std::string(", and these are ") + at::toString(indices.scalar_type()) : ""));
   }
   const at::Tensor flat = on_cpu(indices).view({-1});
   if (flat.numel() > 0) {
@@ -395,7 +396,11 @@ void Client::take_dense(std::size_t server, const at::IValue& values) {
 
 void Client::set_option(const std::string& table, const Option& option) {
   check_usable();
-  if (!table.empty()) find(table);
+  if (!table.empty()) {
+    find(table);
+  } else if (dense_.parameters.empty()) {
+    throw Error(ErrorCode::kNotFound, "there are no dense parameters whose '" + option.name + "' could be set");
+  }
   std::vector<rpc::Future> calls;
   for (std::size_t server = 0; server < servers(); ++server) {
     calls.push_back(call_server(server, kSetOption, {self_, table, option.name, option.value}));

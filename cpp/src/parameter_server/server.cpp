@@ -179,7 +179,7 @@ at::IValue Server::leave(const rpc::Values& given) {
       trainers_->remove(trainer);
       go_through_steps();
     } else {
-      lose(trainer, in_good_order ? "left before all trainers had joined" : "gave up");
+      lose(trainer, in_good_order ? "left before all trainers had joined" : "gave up (its client went without leaving)");
     }
     released = take_released();
   }
@@ -405,7 +405,7 @@ void Server::lose(const std::string& trainer, const std::string& how) {
   fail(Error(gone ? ErrorCode::kPeerLost : ErrorCode::kAborted,
              "trainer '" + trainer + "' " + how + (half_joined ? " before it had made the tables on all servers" : "") +
                  "; see its output for why. Start again from a checkpoint" +
-                 (trainers_->mode().lost_ones_leave ? "" : ", or choose LostTrainers::kLeave")));
+                 (trainers_->mode().lost_ones_leave ? "" : ", or let the others go on (lost_trainers)")));
 }
 
 void Server::fail(const Error& error) {
