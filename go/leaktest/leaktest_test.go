@@ -51,6 +51,23 @@ var join = sync.OnceFunc(func() {
 	}
 })
 
+var ofProcess struct {
+	server *rpc.ParameterServer
+	users  int
+}
+
+// server is the one that a process may have.
+func server() (*rpc.ParameterServer, func()) {
+	if ofProcess.users++; ofProcess.users == 1 {
+		ofProcess.server = must(rpc.NewParameterServer())
+	}
+	return ofProcess.server, func() {
+		if ofProcess.users--; ofProcess.users == 0 {
+			ofProcess.server.Close()
+		}
+	}
+}
+
 func records(folder string) string {
 	path := filepath.Join(folder, "numbers.recordio")
 	w := must(recordio.Create(path))
@@ -145,15 +162,14 @@ var leaks = map[string]func(folder string) (held any, release func()){
 		return optimizer, func() { optimizer.Close(); reference.Close() }
 	},
 	"parameter_server": func(string) (any, func()) {
-		server := must(rpc.NewParameterServer())
-		return server, func() { server.Close() }
+		return server()
 	},
 	"parameter_client": func(string) (any, func()) {
 		join()
-		server := must(rpc.NewParameterServer())
+		_, done := server()
 		client := must(rpc.NewParameterClient(context.Background(), rpc.ParameterClientOptions{Servers: []string{"worker0"},
 			Tables: map[string]rpc.EmbeddingTable{"words": {Rows: 2, Width: 2}}}))
-		return client, func() { client.Leave(context.Background()); client.Close(); server.Close() }
+		return client, func() { client.Leave(context.Background()); client.Close(); done() }
 	},
 	"recordio_reader": func(folder string) (any, func()) {
 		r := must(recordio.Open(records(folder)))

@@ -100,12 +100,12 @@ func (o CallOptions) begin(ctx context.Context, op, worker, function string, arg
 
 // Future is a call's result, or what Then makes of one. It may be used by several goroutines.
 type Future struct {
-	worker, function string // "": of Then
-	handle c.RPCFuture // nil: of Then
-	watch  sync.Once
-	done   chan struct{}
-	value  any // of Then
-	err    error
+	worker, function string      // "": of Then
+	handle           c.RPCFuture // nil: of Then
+	watch            sync.Once
+	done             chan struct{}
+	value            any // of Then
+	err              error
 }
 
 func newFuture(worker, function string, handle c.RPCFuture) *Future {
