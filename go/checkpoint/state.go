@@ -3,6 +3,7 @@ package checkpoint
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 
 	"tandem.example/gotorch"
 	"tandem.example/gotorch/dist"
@@ -37,6 +38,30 @@ type State struct {
 	Tensors map[string]map[string]*gotorch.Tensor
 	// The program's own, as encoding/json writes it, of rank 0; a load needs a pointer.
 	Values any
+}
+
+// check refuses what cannot be kept together.
+func (state *State) check() error {
+	const op = "checkpoint.State"
+	for _, own := range []string{modelSection, optimizerSection, averagesSection, rngSection, c.TablesSection, c.TableOptimizersSection} {
+		if _, taken := state.Tensors[own]; taken {
+			return &gotorch.Error{Code: gotorch.ErrInvalidArgument, Op: op,
+				Message: fmt.Sprintf("Tensors has a section %q, which is the folder's own; give it another name", own)}
+		}
+	}
+	switch {
+	case state.Pipeline == nil:
+		return nil
+	case state.Model != nil:
+		return &gotorch.Error{Code: gotorch.ErrInvalidArgument, Op: op,
+			Message: "it has a Model and a Pipeline; give the one that is trained"}
+	case state.Tables != nil:
+		return &gotorch.Error{Code: gotorch.ErrUnsupported, Op: op, Message: "Tables beside a Pipeline are not kept"}
+	case state.Averages != nil: // which are numbered, and others on each rank
+		return &gotorch.Error{Code: gotorch.ErrUnsupported, Op: op,
+			Message: "Averages of a Pipeline's stages are not kept; save those of each rank as Tensors under names of its own"}
+	}
+	return nil
 }
 
 // Loader of a data set: a data.Loader, for one.

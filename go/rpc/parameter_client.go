@@ -155,7 +155,7 @@ func NewParameterClient(ctx context.Context, o ParameterClientOptions) (*Paramet
 	} else {
 		go join()
 	}
-	failure, err := p.result(ctx, joined, "parameter_client_create", "the context ended before all trainers had joined")
+	failure, err := result(ctx, joined, "parameter_client_create", "", "the context ended before all trainers had joined")
 	if err != nil {
 		go func() {
 			if <-joined == nil {
@@ -189,18 +189,6 @@ func putOptions(frame *c.Frame, options map[string]any, op string) int64 {
 	return int64(len(options))
 }
 
-// result waits for one, or for the end of ctx.
-func (p *ParameterClient) result(ctx context.Context, of chan *c.Failure, op, what string) (failure *c.Failure, err error) {
-	c.WaitingInRPC(func() {
-		select {
-		case failure = <-of:
-		case <-ctx.Done():
-			err = ended(ctx, op, "", what)
-		}
-	})
-	return failure, err
-}
-
 // begin has this goroutine use the handle, once no other one does, and a call that was left alone has ended: settled tells that
 // it was a Step. Its failure is that of the call that begins. done ends the use.
 func (p *ParameterClient) begin(ctx context.Context, op string) (done func(), settled bool, err error) {
@@ -229,7 +217,7 @@ func (p *ParameterClient) begin(ctx context.Context, op string) (done func(), se
 	if p.unfinished == nil {
 		return done, false, nil
 	}
-	failure, err := p.result(ctx, p.unfinished, op, "the context ended; the call before goes on")
+	failure, err := result(ctx, p.unfinished, op, "", "the context ended; the call before goes on")
 	if err == nil {
 		p.unfinished = nil
 		err = errorOf(ctx, "", "", failure)
@@ -301,7 +289,7 @@ func (p *ParameterClient) run(ctx context.Context, op, what string, call func() 
 		runtime.KeepAlive(p.parameters)
 		came <- failure
 	}()
-	failure, err := p.result(ctx, came, op, what)
+	failure, err := result(ctx, came, op, "", what)
 	if err != nil {
 		p.unfinished, p.unfinishedStep = came, op == "parameter_client_step"
 		return err

@@ -206,16 +206,20 @@ func apart(ctx context.Context, op, worker, goesOn string, call func() *c.Failur
 	}
 	came := make(chan *c.Failure, 1)
 	go func() { came <- call() }()
-	var err error
+	failure, err := result(ctx, came, op, worker, goesOn)
+	return cmp.Or(err, errorOf(ctx, "", worker, failure))
+}
+
+// result of a call on another goroutine; err: ctx has ended before.
+func result(ctx context.Context, of <-chan *c.Failure, op, worker, goesOn string) (failure *c.Failure, err error) {
 	c.WaitingInRPC(func() {
 		select {
-		case failure := <-came:
-			err = errorOf(ctx, "", worker, failure)
+		case failure = <-of:
 		case <-ctx.Done():
 			err = ended(ctx, op, worker, goesOn)
 		}
 	})
-	return err
+	return failure, err
 }
 
 // isSessions tells whether ctx ends with that of Init and not before.

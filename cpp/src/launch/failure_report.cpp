@@ -1,5 +1,6 @@
 #include "launch/failure_report.h"
 
+#include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -16,7 +17,13 @@ std::string host_name() {
   return gethostname(name, sizeof name - 1) == 0 ? name : "this host";
 }
 
+// Such a death is noticed a moment later, and by then others may have said that they lost that worker.
 constexpr double kNoticedWithin = 0.5;  // seconds
+
+// But not by itself: who aborts may do so because it lost another one.
+bool was_killed(const EndedWorker& worker) {
+  return WIFSIGNALED(worker.status) && WTERMSIG(worker.status) != SIGABRT;
+}
 
 // A worker that was told to stop and says nothing of its own failed for that alone.
 bool speaks_for_itself(const EndedWorker& worker) {
@@ -44,8 +51,7 @@ const EndedWorker* first_failure(const std::vector<EndedWorker>& workers) {
   std::tuple<double, double> first_time;
   for (const EndedWorker& worker : workers) {
     if (!speaks_for_itself(worker)) continue;
-    // A signal's death is noticed a moment later, and by then others may have said that they lost that worker.
-    const double ended_at = worker.ended_at - (WIFSIGNALED(worker.status) ? kNoticedWithin : 0);
+    const double ended_at = worker.ended_at - (was_killed(worker) ? kNoticedWithin : 0);
     const std::tuple<double, double> time = {std::floor(worker.report ? worker.report->timestamp : ended_at),
                                              worker.report ? worker.report->written_at : ended_at};
     if (first && time >= first_time) continue;

@@ -29,7 +29,7 @@ struct EndedWorker {
 };
 
 // The one whose error came first: by the error file's time if it wrote one, else by its end. Files of torch have whole
-// seconds, so that is compared first. NULL where none failed by itself or says why it did.
+// seconds, so that is compared first. A killed worker comes before those that fail within half a second. NULL where none failed by itself or says why it did.
 const EndedWorker* first_failure(const std::vector<EndedWorker>& workers);
 
 // What to say last: the others that failed by a line each, then the first with its message and, unless it stands right

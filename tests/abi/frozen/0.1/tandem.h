@@ -2468,7 +2468,8 @@ TDM_API TDM_BLOCKS tdm_error* tdm_parameter_client_leave(tdm_parameter_client* c
  * them, as "users.sum". All trainers call it between the same two steps. Free *out with tdm_own_tensors_free(). */
 TDM_API TDM_BLOCKS tdm_error* tdm_parameter_client_state(tdm_parameter_client* client, int32_t part, int32_t parts,
                                                          tdm_own_tensors** out);
-/* tdm_checkpoint_folder_load_part(), of whose tables a trainer reads its part alone. */
+/* As tdm_checkpoint_folder_load_part(), but of the tables a trainer reads its part alone. selection NULL: all of the newest. Free
+ * *out with tdm_checkpoint_free(). */
 TDM_API TDM_BLOCKS tdm_error* tdm_parameter_client_read(const tdm_parameter_client* client, tdm_checkpoint_folder* folder,
                                                         TDM_NULLABLE const tdm_checkpoint_selection* selection, int32_t part,
                                                         int32_t parts, TDM_MAYBE tdm_checkpoint** out);
