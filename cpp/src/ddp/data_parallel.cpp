@@ -3,6 +3,8 @@
 #include <limits>
 
 #include "comm/shared_tensors.h"
+#include "comm/traits_for_cpu.h"
+#include "ddp/gradients/average_hook.h"
 #include "ddp/hook_runner.h"
 #include "ddp/parameters.h"
 #include "ddp/parts.h"
@@ -126,6 +128,13 @@ DataParallelReducer::DataParallelReducer(std::shared_ptr<ProcessGroup> group, st
   } else {
     arguments.group = parts.group->native();
   }
+  parts.averages_itself = parts.timer && parts.group->backend() != "none" && traits_for_cpu(*parts.group).averages &&
+                          !options.skip_all_reduce_unused_params &&
+                          std::find(parts.sparse_gradients.begin(), parts.sparse_gradients.end(), true) ==
+                              parts.sparse_gradients.end();
+  if (parts.timer && options.gradient_as_bucket_view && !options.mixed_precision.param_dtype) {
+    parts.places = GradientPlaces::make(parts.trained);
+  }
   set_bucket_bytes(options, options.bucket_cap_mb, &arguments.bucket_bytes, &arguments.first_bucket_bytes);
   arguments.find_unused_parameters = options.find_unused_parameters;
   arguments.gradient_as_bucket_view = options.gradient_as_bucket_view;
@@ -166,12 +175,15 @@ DataParallelReducer::~DataParallelReducer() {
   // Parameters may outlive this; their hooks must not.
   if (parts_->reducer) parts_->reducer->remove_autograd_hooks();
   for (const auto& [parameter, hook] : parts_->weight_hooks) parameter.remove_hook(hook);
+  if (parts_->places) parts_->places->forget();
 }
 
 void DataParallelReducer::Parts::make_reducer() {
   if (reducer) reducer->remove_autograd_hooks();
+  if (places) places->forget();
   const SharedTensors buckets(*group);
   reducer = make_c10d_reducer(*arguments);
+  averaged_over = group->size();
   logger = std::make_shared<c10d::Logger>(reducer);
   reducer->set_logger(logger);
   if (options.static_graph) reducer->set_static_graph();
@@ -180,7 +192,7 @@ void DataParallelReducer::Parts::make_reducer() {
   static_begun.reset();
   if (native_hook) {
     reducer->register_comm_hook(std::make_unique<SharedHook>(native_hook));
-  } else if (hook_is_set && hook) {
+  } else if (hook_is_set) {
     install_hook();
   }
 }
@@ -233,10 +245,16 @@ void DataParallelReducer::Parts::set_hook() {
       options.mixed_precision.reduce_dtype ? options.mixed_precision.reduce_dtype : options.mixed_precision.param_dtype;
   if (!hook && reduce_dtype && !has_hook) hook = compress_wrapper(*reduce_dtype, allreduce_hook(group));
   if (in_backward) hook = in_backward->after(hook ? hook : allreduce_hook(group));
-  if (hook) install_hook();
+  install_hook();
 }
 
 void DataParallelReducer::Parts::install_hook() {
+  if (!hook) {
+    if (!averages_itself || native_hook) return;
+    const auto ranks = [this] { return averaged_over.load(); };
+    reducer->register_comm_hook(std::make_unique<AverageHook>(arguments->group, ranks));
+    return;
+  }
   if (in_backward) reducer->set_optimizer_in_backward();
   // LibTorch does not tell the last bucket in a static graph's first iteration, and leaves out unused ones.
   const bool overlaps = !options.static_graph && !options.skip_all_reduce_unused_params;

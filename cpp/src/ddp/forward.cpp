@@ -39,7 +39,27 @@ void check_samples(std::int64_t samples) {
 void DataParallelReducer::Parts::rebuild_buckets() {
   if (rebuilt || !reducer->should_rebuild_buckets()) return;
   const SharedTensors buckets(*group);
+  if (places) places->forget();
   rebuilt = reducer->rebuild_buckets();
+}
+
+// In the buckets that will stay.
+void DataParallelReducer::Parts::find_places() {
+  if (!places || places->known() || reducer->should_rebuild_buckets()) return;
+  std::vector<at::Tensor> views(trained.size());
+  for (const c10d::GradBucket& bucket : buckets()) {
+    const std::vector<at::Tensor> parameters = bucket.getParameters();
+    const at::Tensor buffer = bucket.getBuffer();
+    if (!buffer.defined() || buffer.layout() != at::kStrided) continue;
+    const std::vector<at::Tensor> gradients = gradients_of(bucket);
+    for (std::size_t i = 0; i < parameters.size(); ++i) views[number_of(parameters[i])] = gradients[i];
+  }
+  places->set(std::move(views));
+}
+
+int DataParallelReducer::Parts::count_averaged(RollCall& call) const {
+  const bool over_present = joins && !join.divide_by_initial_world_size && !options.average_by_samples;
+  return over_present ? call.present() : group->size();
 }
 
 bool DataParallelReducer::Parts::sends_buffers(bool training) const {
@@ -48,8 +68,9 @@ bool DataParallelReducer::Parts::sends_buffers(bool training) const {
 
 void DataParallelReducer::Parts::call_roll(bool training) {
   roll.reset();
-  if (!joins && !options.average_by_samples) return;
   const bool grad = at::GradMode::is_enabled();
+  if (grad && require_backward_sync && !pass->pending) average_over(group->size());
+  if (!joins && !options.average_by_samples) return;
   Announcement mine;
   mine.present = true;
   mine.sends_buffers = sends_buffers(training);
@@ -70,11 +91,17 @@ void DataParallelReducer::Parts::call_roll(bool training) {
   if (join.throw_on_early_termination && present < group->size()) {
     throw Error(ErrorCode::kAborted, "a rank is out of inputs, and join was told to end all ranks then");
   }
-  if (mine.synchronizes && !join.divide_by_initial_world_size && !options.average_by_samples) {
-    auto count = c10::make_intrusive<c10::ivalue::Future>(c10::ListType::create(c10::TensorType::get()));
-    count->markCompleted(c10::IValue(std::vector<at::Tensor>{at::tensor(present)}));
-    reducer->set_forward_pass_work_handle(c10d::Work::create_from_future(count), /*useStaticWorldSize=*/false);
-  }
+  if (mine.synchronizes) average_over(count_averaged(*roll));
+}
+
+// The reducer divides by what it was told last, until it is told otherwise.
+void DataParallelReducer::Parts::average_over(int ranks) {
+  if (averaged_over == ranks) return;
+  averaged_over = ranks;
+  if (averages_itself) return;
+  auto count = c10::make_intrusive<c10::ivalue::Future>(c10::ListType::create(c10::TensorType::get()));
+  count->markCompleted(c10::IValue(std::vector<at::Tensor>{at::tensor(ranks)}));
+  reducer->set_forward_pass_work_handle(c10d::Work::create_from_future(count), /*useStaticWorldSize=*/false);
 }
 
 // What would have ranks drift apart without a word.
@@ -149,7 +176,10 @@ void DataParallelReducer::prepare_forward(bool training, std::int64_t samples) {
   }
   parts.call_roll(training);
   // Together with ranks that are out of inputs, which a forward without an exchange tells nothing.
-  if (grad && parts.require_backward_sync) parts.rebuild_buckets();
+  if (grad && parts.require_backward_sync) {
+    parts.rebuild_buckets();
+    parts.find_places();
+  }
   if (parts.sends_buffers(training)) {
     parts.broadcast(parts.buffers, parts.joins ? parts.roll->lowest_present() : 0);
   }
@@ -168,10 +198,12 @@ at::Tensor DataParallelReducer::Parts::watch_output(const at::Tensor& output) {
   }
   watched.register_hook([pass = pass, times = require_backward_sync ? timer : nullptr,
                          begun = require_backward_sync ? static_begun : nullptr,
+                         places = require_backward_sync ? places : nullptr,
                          weak = std::weak_ptr<c10d::Reducer>(reducer), weights = weights,
                          roll = roll](const at::Tensor& gradient) {
     if (pass->pending.exchange(false)) {
       if (times) times->begin_backward();
+      if (places) places->open();
       const std::lock_guard<std::mutex> lock(pass->mutex);
       pass->outputs.clear();
     }
@@ -209,6 +241,7 @@ void DataParallelReducer::prepare_backward(std::vector<at::Tensor>& outputs) {
   if (grad) {  // what one rank evaluates alone changes nothing that ranks do together
     parts.require_forward_sync = parts.require_backward_sync;
     parts.armed = parts.require_backward_sync;
+    if (parts.places) parts.places->close();
   }
   if (!grad || (!parts.require_backward_sync && !parts.options.average_by_samples)) return;
   if (parts.weights && parts.roll) parts.weights->expect(parts.roll);

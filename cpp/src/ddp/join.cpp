@@ -77,6 +77,7 @@ void DataParallelReducer::Parts::shadow(RollCall& others) {
   at::NoGradGuard no_grad;
   const Announcement announced = others.together();
   set_hook();
+  average_over(count_averaged(others));
   if (announced.synchronizes) rebuild_buckets();
   if (announced.sends_buffers) broadcast(buffers, others.lowest_present());
   if (!announced.synchronizes) return;

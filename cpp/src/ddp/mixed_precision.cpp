@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "ddp/accumulation_hooks.h"
+#include "ddp/gradients/accumulation_hooks.h"
 
 namespace tandem {
 namespace {

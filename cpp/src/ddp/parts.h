@@ -8,13 +8,14 @@
 #include <mutex>
 #include <unordered_map>
 
-#include "ddp/accumulation_hooks.h"
+#include "ddp/gradients/accumulation_hooks.h"
+#include "ddp/gradients/places.h"
 #include "ddp/bucket_advisor.h"
 #include "ddp/mixed_precision.h"
 #include "ddp/optimizer_in_backward.h"
 #include "ddp/reducer_factory.h"
 #include "ddp/roll_call.h"
-#include "ddp/sample_weights.h"
+#include "ddp/gradients/sample_weights.h"
 #include "ddp/step_timer.h"
 #include "tandem/ddp.h"
 
@@ -48,6 +49,7 @@ struct DataParallelReducer::Parts {
   std::shared_ptr<Pass> pass = std::make_shared<Pass>();
   std::unique_ptr<LoweredParameters> lowered;
   AccumulationHooks watches;  // that refuse what the reducer would do wrong
+  std::shared_ptr<GradientPlaces> places;  // where gradients are views of buckets on the CPU
 
   bool require_backward_sync = true;
   bool require_forward_sync = true;
@@ -72,6 +74,8 @@ struct DataParallelReducer::Parts {
   std::shared_ptr<OptimizerInBackward> in_backward;
   std::vector<char> used;  // which parameters have got a gradient since the last exchange; for in_backward
   bool hook_is_set = false;  // in the reducer, for good
+  bool averages_itself = false;   // the backend; the reducer does not divide then (AverageHook)
+  std::atomic<int> averaged_over{1};  // ranks, in the backward that follows
 
   std::optional<BucketTrialOptions> trial_options;  // while bucket sizes are tried
   std::unique_ptr<BucketAdvisor> advisor;           // of the last trial, once it has begun
@@ -89,6 +93,7 @@ struct DataParallelReducer::Parts {
   at::Device device() const { return trained.front().device(); }
   void broadcast(const std::vector<at::Tensor>& tensors, int root);
   void rebuild_buckets();
+  void find_places();
   // The reducer's; none where it does not show them: from LibTorch 2.15 on with sparse gradients, until this rank's first
   // backward.
   std::vector<c10d::GradBucket> buckets() const;
@@ -101,6 +106,9 @@ struct DataParallelReducer::Parts {
   std::vector<std::vector<std::int64_t>> bucket_layout() const;
   void set_hook();
   void install_hook();
+  // The ranks that gradients are averaged over: all, or in a join those of `roll`.
+  int count_averaged(RollCall& roll) const;
+  void average_over(int ranks);
   // Before the first collective of a forward.
   void call_roll(bool training);
   bool sends_buffers(bool training) const;

@@ -1,13 +1,14 @@
 #include "nn/modules/lstm_step.h"
 
 #include <ATen/ATen.h>
-#include <c10/core/impl/LocalDispatchKeySet.h>
 #include <torch/csrc/autograd/autograd.h>
 #include <torch/csrc/autograd/custom_function.h>
 
 #include <cstdint>
 #include <utility>
 #include <vector>
+
+#include "nn/kernel_calls.h"
 
 namespace tandem::nn {
 namespace {
@@ -103,18 +104,6 @@ struct Step : torch::autograd::Function<Step> {
     return results;
   }
 };
-
-// Whether calls go to autograd and kernels alone: nothing records them, or casts what they are given.
-bool goes_to_kernels() {
-  const auto local = c10::impl::tls_local_dispatch_key_set();
-  return local.included_ == c10::default_included_set && local.excluded_ == c10::default_excluded_set;
-}
-
-bool is_plain(const at::Tensor& tensor, at::ScalarType dtype) {
-  return tensor.defined() && tensor.device().is_cpu() && tensor.layout() == at::kStrided && !tensor.is_nested() &&
-         tensor.scalar_type() == dtype && !tensor.is_neg() && !tensor._is_zerotensor() &&
-         !tensor._fw_grad(/*level=*/0).defined();
-}
 
 bool is_plain_matrix(const at::Tensor& tensor, at::ScalarType dtype, std::int64_t rows, std::int64_t columns) {
   return is_plain(tensor, dtype) && tensor.dim() == 2 && tensor.size(0) == rows && tensor.size(1) == columns;

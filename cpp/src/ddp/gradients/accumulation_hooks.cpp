@@ -1,4 +1,4 @@
-#include "ddp/accumulation_hooks.h"
+#include "ddp/gradients/accumulation_hooks.h"
 
 #include <torch/csrc/autograd/utils/lambda_post_hook.h>
 #include <torch/csrc/autograd/variable.h>

@@ -1,4 +1,4 @@
-#include "ddp/sample_weights.h"
+#include "ddp/gradients/sample_weights.h"
 
 #include <ATen/ATen.h>
 #include <torch/csrc/autograd/engine.h>
