@@ -128,10 +128,11 @@ DataParallelReducer::DataParallelReducer(std::shared_ptr<ProcessGroup> group, st
   } else {
     arguments.group = parts.group->native();
   }
+  const bool any_sparse = std::ranges::any_of(parts.sparse_gradients, [](bool one) { return one; });
+  // Sums of float16 may be too large for it where hosts exchange them.
+  const bool any_half = std::ranges::any_of(parts.trained, [](const at::Tensor& p) { return p.scalar_type() == at::kHalf; });
   parts.averages_itself = parts.timer && parts.group->backend() != "none" && traits_for_cpu(*parts.group).averages &&
-                          !options.skip_all_reduce_unused_params &&
-                          std::find(parts.sparse_gradients.begin(), parts.sparse_gradients.end(), true) ==
-                              parts.sparse_gradients.end();
+                          !options.skip_all_reduce_unused_params && !any_sparse && !any_half;
   if (parts.timer && options.gradient_as_bucket_view && !options.mixed_precision.param_dtype) {
     parts.places = GradientPlaces::make(parts.trained);
   }
@@ -182,8 +183,10 @@ void DataParallelReducer::Parts::make_reducer() {
   if (reducer) reducer->remove_autograd_hooks();
   if (places) places->forget();
   const SharedTensors buckets(*group);
+  const int told = reducer ? averaged_over.load() : group->size();
   reducer = make_c10d_reducer(*arguments);
   averaged_over = group->size();
+  average_over(told);
   logger = std::make_shared<c10d::Logger>(reducer);
   reducer->set_logger(logger);
   if (options.static_graph) reducer->set_static_graph();

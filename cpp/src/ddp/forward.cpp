@@ -142,6 +142,7 @@ void DataParallelReducer::prepare_forward(bool training, std::int64_t samples) {
   parts.samples = samples;
   if (!parts.options.static_graph) parts.shadowed_usage.reset();  // of this iteration only
   const bool grad = at::GradMode::is_enabled();
+  if (parts.places) parts.places->close();  // a backward that failed has not
   if (parts.static_begun && *parts.static_begun) {
     parts.first_of_static = false;
     parts.static_begun.reset();
@@ -157,6 +158,9 @@ void DataParallelReducer::prepare_forward(bool training, std::int64_t samples) {
     // The reducer expects gradients still, also those of a backward in no_sync.
     parts.reducer->reset_state();
     parts.rebuilt = false;
+    // From now on the reducer says of its buckets what they were made of before.
+    if (parts.places) parts.places->forget();
+    parts.places.reset();
     parts.pass->pending = false;
     if (parts.in_backward) parts.in_backward->forget();
     if (parts.weights) parts.weights->forget();
@@ -203,7 +207,10 @@ at::Tensor DataParallelReducer::Parts::watch_output(const at::Tensor& output) {
                          roll = roll](const at::Tensor& gradient) {
     if (pass->pending.exchange(false)) {
       if (times) times->begin_backward();
-      if (places) places->open();
+      if (places) {
+        places->open();
+        torch::autograd::Engine::get_default_engine().queue_callback([places] { places->close(); });
+      }
       const std::lock_guard<std::mutex> lock(pass->mutex);
       pass->outputs.clear();
     }
@@ -241,7 +248,6 @@ void DataParallelReducer::prepare_backward(std::vector<at::Tensor>& outputs) {
   if (grad) {  // what one rank evaluates alone changes nothing that ranks do together
     parts.require_forward_sync = parts.require_backward_sync;
     parts.armed = parts.require_backward_sync;
-    if (parts.places) parts.places->close();
   }
   if (!grad || (!parts.require_backward_sync && !parts.options.average_by_samples)) return;
   if (parts.weights && parts.roll) parts.weights->expect(parts.roll);

@@ -105,6 +105,7 @@ void DataParallelReducer::begin_join(const JoinOptions& options) {
 
 void DataParallelReducer::cancel_join() {
   parts_->joins = false;
+  parts_->average_over(parts_->group->size());
   if (parts_->timer) parts_->timer->suspend_separate(false);
   parts_->join = {};
 }

@@ -5,44 +5,17 @@
 // Writes rank-R.json into the folder BENCH_OUT: microseconds a call, by case; nothing on rank 1, which serves.
 #include <torch/torch.h>
 
-#include <atomic>
-#include <chrono>
 #include <cstdlib>
 #include <fstream>
-#include <functional>
 #include <iostream>
 #include <string>
-#include <thread>
-#include <vector>
 
+#include "bench/cpp/rpc_calls.h"
 #include "tandem/rpc.h"
 
 namespace {
 
 namespace rpc = tandem::rpc;
-using Clock = std::chrono::steady_clock;
-
-// Microseconds from one call's end to the next one's, by so many threads.
-double time_calls(double seconds, int threads, const std::function<void()>& call) {
-  constexpr int kWarmup = 20;
-  for (int i = 0; i < (seconds > 0 ? kWarmup : 1); ++i) call();
-  if (seconds <= 0) return 0;
-  std::atomic<long> calls{0};
-  const auto begun = Clock::now();
-  const auto end = begun + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
-  const auto run = [&] {
-    while (Clock::now() < end) {
-      call();
-      ++calls;
-    }
-  };
-  std::vector<std::thread> others;
-  for (int i = 1; i < threads; ++i) others.emplace_back(run);
-  run();
-  for (std::thread& other : others) other.join();
-  return std::chrono::duration<double, std::micro>(Clock::now() - begun).count() / static_cast<double>(calls);
-}
-
 void measure(std::ostream& out, double seconds) {
   const at::Tensor small = torch::arange(256, torch::kFloat32), large = torch::ones(16 << 20);
   const auto nothing = [] { rpc::rpc_sync("worker1", "nothing"); };

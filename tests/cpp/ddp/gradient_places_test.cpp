@@ -1,6 +1,7 @@
 // Gradients that backward writes where they are exchanged: the same numbers as those that the reducer copies there.
 #include <ATen/record_function.h>
 #include <gmock/gmock.h>
+#include <torch/csrc/autograd/forward_grad.h>
 #include <torch/torch.h>
 
 #include <functional>
@@ -9,6 +10,7 @@
 #include "cpp/comm/threads.h"
 #include "cpp/ddp/gradients.h"
 #include "cpp/ddp/small_models.h"
+#include "tandem/activation_checkpoint.h"
 #include "tandem/ddp.h"
 
 namespace tandem::testing::gradient_places_test {
@@ -302,6 +304,155 @@ TEST_P(InPlace, WhatOnlySharesTheWeightsMemoryHasItsOwnGradient) {
           const at::Tensor own = x.t().mm(torch::ones({4, 9}, at::kDouble));
           EXPECT_LT(difference(alias.grad(), own), 1e-12) << i;
           EXPECT_GT(difference(weights.all[0].grad().t(), own), 1e-3) << i;
+        }
+      },
+      GetParam());
+}
+
+// Backward computes the product again before it has its gradient.
+TEST_P(InPlace, ACheckpointMayEndInAProduct) {
+  expect_alike(GetParam(), {{12, 12}, {12}, {12, 12}}, [](Weights& weights, int rank, int number) {
+    weights.forget_gradients();
+    const at::Tensor x = input({4, 12}, rank, number).set_requires_grad(true);
+    const auto run = [&weights](const std::vector<at::Tensor>& inputs) {
+      return at::linear(torch::gelu(at::linear(inputs[0], weights.all[0], weights.all[1])), weights.all[2]);
+    };
+    weights
+        .forward([&] {
+          const nn::ActivationCheckpoint checkpoint([&](const auto& inputs) { run(inputs); }, {x});
+          return run({x});
+        })
+        .square()
+        .sum()
+        .backward();
+  });
+}
+
+// A step within the forward, whose gradient the outer backward needs (Meta-SGD).
+TEST_P(InPlace, GradientsOfABackwardWithinTheForwardAreTheProgramsOwn) {
+  expect_alike(GetParam(), {{9, 12}, {9, 12}}, [](Weights& weights, int rank, int number) {
+    const at::Tensor x = input({4, 12}, rank, number), &weight = weights.all[0], &rate = weights.all[1];
+    weights.forget_gradients();
+    // One that only the exchange knows: places are there afterwards.
+    weights.forward([&] { return at::linear(x, weight * rate) + at::linear(x, weight); }).sum().backward();
+    weights.forget_gradients();
+    weights
+        .forward([&] {
+          at::linear(x, weight).square().sum().backward();
+          const at::Tensor inner = weight.grad();
+          weight.mutable_grad().reset();
+          return at::linear(x, weight - rate * inner);
+        })
+        .square()
+        .sum()
+        .backward();
+  });
+}
+
+TEST_P(InPlace, TangentsGoBackThroughAProduct) {
+  run_groups(
+      1,
+      [](ProcessGroup& group) {
+        Weights weights(group, {{6, 5}}, as_views(true));
+        std::vector<at::Tensor> tangents;
+        for (const bool under : {true, false}) {
+          const at::Tensor weight =
+              under ? weights.all[0] : weights.all[0].detach().clone().set_requires_grad(true);
+          const at::Tensor x = input({4, 5}, 0, 1);
+          const std::uint64_t level = torch::autograd::forward_ad::enter_dual_level();
+          {
+            const at::Tensor scale = at::_make_dual(input({4, 6}, 0, 2), input({4, 6}, 0, 3), 0);
+            const auto body = [&] { return torch::relu(at::linear(x, weight)); };
+            const at::Tensor y = (under ? weights.forward(body) : body()) * scale;
+            const at::Tensor gradient = torch::autograd::grad({y.square().sum()}, {weight})[0];
+            const auto [primal, tangent] = at::_unpack_dual(gradient, 0);
+            tangents.push_back(tangent.defined() ? tangent.clone() : at::Tensor());
+          }
+          torch::autograd::forward_ad::exit_dual_level(level);
+        }
+        ASSERT_TRUE(tangents[0].defined() && tangents[1].defined());
+        EXPECT_TRUE(tangents[0].equal(tangents[1]));
+      },
+      GetParam());
+}
+
+// The reducer, which is set back after it, says of its buckets what they were made of before.
+TEST_P(InPlace, GradientsMayComeInAnotherOrderAfterARefusedBackward) {
+  expect_alike(GetParam(), {{9, 12}, {9}, {9, 12}}, [](Weights& weights, int rank, int number) {
+    weights.forget_gradients();
+    const at::Tensor x = input({4, 12}, rank, number);
+    const auto forward = [&](bool turned) {
+      return weights.forward([&] {
+        const at::Tensor first = at::linear(x, weights.all[turned ? 2 : 0]);
+        return torch::tanh(first + weights.all[1]) * at::linear(x, weights.all[turned ? 0 : 2]);
+      });
+    };
+    if (number == 2) {
+      const at::Tensor loss = forward(false).square().sum();
+      EXPECT_THROW(loss.backward({}, false, /*create_graph=*/true), std::exception);
+      weights.forget_gradients();
+    }
+    forward(number > 2).square().sum().backward();
+  });
+}
+
+TEST_P(InPlace, BucketsMayChangeAndOptimizersStepWithinBackward) {
+  run_groups(
+      2,
+      [](ProcessGroup& group) {
+        std::vector<at::Tensor> after;
+        for (const bool views : {true, false}) {
+          torch::manual_seed(5);
+          Plain net;
+          net->to(at::kDouble);
+          DistributedDataParallel<Plain> ddp(net, shared(group), as_views(views));
+          BucketTrialOptions trial;
+          trial.sizes_mb = {0, 25};
+          trial.iterations = trial.rounds = 1;
+          ddp.reducer().try_bucket_sizes(trial);
+          for (int i = 0; i < 20; ++i) {
+            net->zero_grad();
+            ddp.forward(input({8, 20}, group.rank(), i)).square().mean().backward();
+            step(*net, 0.1);
+          }
+          EXPECT_TRUE(ddp.reducer().bucket_advice().done);
+          after.push_back(all_parameters(*net));
+        }
+        EXPECT_TRUE(after[0].equal(after[1]));
+        after.clear();
+        for (const bool views : {true, false}) {
+          torch::manual_seed(5);
+          Plain net;
+          net->to(at::kDouble);
+          DistributedDataParallel<Plain> ddp(net, shared(group), as_views(views));
+          ddp.reducer().set_optimizer_in_backward(optim::make_optimizer("SGD", net->parameters(), {{"lr", 0.1}}));
+          for (int i = 0; i < 6; ++i) ddp.forward(input({8, 20}, group.rank(), i)).square().mean().backward();
+          after.push_back(all_parameters(*net));
+        }
+        EXPECT_TRUE(after[0].equal(after[1]));
+      },
+      GetParam());
+}
+
+// A parameter that is laid out otherwise since the reducer was made.
+TEST_P(InPlace, ParametersThatHaveChangedAreCopied) {
+  run_groups(
+      2,
+      [](ProcessGroup& group) {
+        DataParallelOptions options = as_views(true);
+        options.find_unused_parameters = true;  // whose buckets are never made anew
+        Weights weights(group, {{12, 9}, {9}}, options);
+        const torch::NoGradGuard off;
+        weights.all[0].set_data(weights.all[0].detach().t().contiguous().t());
+        for (int i = 0; i < 4; ++i) {
+          const at::AutoGradMode on(true);
+          if (i == 2) weights.all[0].set_data(weights.all[0].detach().contiguous());
+          weights.forget_gradients();
+          const at::Tensor x = input({4, 12}, group.rank(), i);
+          weights.forward([&] { return at::addmm(weights.all[1], x, weights.all[0]); }).sum().backward();
+          at::Tensor mean = torch::zeros({12, 9}, at::kDouble);
+          for (int rank = 0; rank < 2; ++rank) mean += input({4, 12}, rank, i).t().mm(torch::ones({4, 9}, at::kDouble)) / 2;
+          EXPECT_LT(difference(weights.all[0].grad(), mean), 1e-12) << i;
         }
       },
       GetParam());

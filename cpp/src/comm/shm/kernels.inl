@@ -173,6 +173,13 @@ void combine(const T* a, const T* b, T* out, std::size_t count) {
   for (std::size_t i = 0; i < count; ++i) out[i] = Op::apply(a[i], b[i]);
 }
 
+// In one pass over memory, since both may be in no cache.
+template <typename Op, typename T>
+void combine_and_divide(const T* a, const T* b, T* out, std::size_t count, T divisor) {
+#pragma GCC ivdep
+  for (std::size_t i = 0; i < count; ++i) out[i] = Op::apply(a[i], b[i]) / divisor;
+}
+
 template <typename T>
 void scale(T* values, std::size_t count, T factor) {
   for (std::size_t i = 0; i < count; ++i) values[i] = static_cast<T>(values[i] * factor);
@@ -221,12 +228,18 @@ void reduce(void* out, const void* const* in, int n, std::size_t count, const do
                          count);
     }
   }
-  alignas(64) Value total[kBlock];
-  alignas(64) Value next[kBlock];
   [[maybe_unused]] int divisor = 0;
   if constexpr (kDivides) {
     for (int k = 0; k < n; ++k) divisor += static_cast<int>(factors[k]);
   }
+  if constexpr (kDivides && kIsFloat<Value> && sizeof(typename Type::Memory) == sizeof(Value)) {
+    if (n == 2) {
+      return combine_and_divide<Op>(static_cast<const Value*>(in[0]), static_cast<const Value*>(in[1]),
+                                    static_cast<Value*>(out), count, static_cast<Value>(divisor));
+    }
+  }
+  alignas(64) Value total[kBlock];
+  alignas(64) Value next[kBlock];
   for (std::size_t at = 0; at < count; at += kBlock) {
     const std::size_t size = count - at < kBlock ? count - at : kBlock;
     load<Type>(in[0], at, total, size);

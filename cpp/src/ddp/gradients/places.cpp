@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <string>
 #include <unordered_map>
 #include <utility>
 
@@ -31,6 +32,14 @@ Registry& registry() {
   return *all;
 }
 
+// After a gradient was accumulated: the reducer's, and that of DataParallelReducer before it.
+constexpr std::size_t kOwnHooks = 2;
+
+bool is_transposition(const torch::autograd::Node& node) {
+  const std::string name = node.name();
+  return name.starts_with("TBackward") || name.starts_with("TransposeBackward") || name.starts_with("PermuteBackward");
+}
+
 bool has_hooks(torch::autograd::Node& node) {
   return !node.pre_hooks().empty() || !node.tensor_pre_hooks().empty() || !node.retains_grad_hooks().empty();
 }
@@ -40,15 +49,19 @@ bool has_hooks(torch::autograd::Node& node) {
 bool only_comes_to(const at::Tensor& parameter, torch::autograd::Node& node, std::size_t edge) {
   if (!node.post_hooks().empty() || torch::autograd::impl::post_acc_grad_hooks(parameter)) return false;
   auto* next = node.next_edge(edge).function.get();
-  if (next && next->num_outputs() == 1 && !dynamic_cast<torch::autograd::AccumulateGrad*>(next)) {
+  if (next && is_transposition(*next)) {
     if (has_hooks(*next) || !next->post_hooks().empty()) return false;
     next = next->next_edge(0).function.get();
   }
   auto* const end = dynamic_cast<torch::autograd::AccumulateGrad*>(next);
-  return end && end->variable.is_same(parameter) && !has_hooks(*end);
+  return end && end->variable.is_same(parameter) && !has_hooks(*end) && end->post_hooks().size() <= kOwnHooks;
 }
 
 }  // namespace
+
+GradientPlaces::GradientPlaces(std::vector<at::Tensor> parameters) : parameters_(std::move(parameters)) {
+  for (const at::Tensor& parameter : parameters_) may_have_one_.push_back(parameter.is_contiguous());
+}
 
 std::shared_ptr<GradientPlaces> GradientPlaces::make(std::vector<at::Tensor> parameters) {
   register_products();
@@ -80,6 +93,9 @@ bool GradientPlaces::known() const {
 void GradientPlaces::set(std::vector<at::Tensor> views) {
   const std::lock_guard<std::mutex> lock(mutex_);
   views_ = std::move(views);
+  for (std::size_t i = 0; i < views_.size(); ++i) {
+    if (!may_have_one_[i]) views_[i].reset();
+  }
   taken_.assign(views_.size(), 0);
 }
 
@@ -106,8 +122,12 @@ at::Tensor GradientPlaces::take(std::size_t number, std::size_t edge) {
   if (!named || !named->empty() || !node || parameter.grad().defined()) return {};
   if (!only_comes_to(parameter, *node, edge)) return {};
   const std::lock_guard<std::mutex> lock(mutex_);
-  if (!open_ || number >= views_.size() || !views_[number].defined() || std::exchange(taken_[number], 1)) return {};
-  return views_[number].detach();  // a tensor of its own, which the parameter may take for its gradient
+  if (!open_ || number >= views_.size() || !views_[number].defined()) return {};
+  const at::Tensor& view = views_[number];
+  const bool fits = view.sizes() == parameter.sizes() && view.scalar_type() == parameter.scalar_type() &&
+                    parameter.is_contiguous() && view.is_contiguous();
+  if (!fits || std::exchange(taken_[number], 1)) return {};
+  return view.detach();  // a tensor of its own, which the parameter may take for its gradient
 }
 
 std::optional<GradientPlace> GradientPlace::of(const at::Tensor& parameter) {

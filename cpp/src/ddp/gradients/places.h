@@ -27,7 +27,8 @@ class GradientPlaces {
   // Buckets are made anew, or their owner is gone. Graphs may still refer to this.
   void forget();
 
-  // The backward that begins now exchanges its gradients.
+  // From the beginning of a backward that exchanges its gradients to its end: others' gradients are not exchanged, and
+  // belong to the program alone.
   void open();
   void close();
 
@@ -39,9 +40,10 @@ class GradientPlaces {
 
  private:
   friend struct GradientPlace;
-  explicit GradientPlaces(std::vector<at::Tensor> parameters) : parameters_(std::move(parameters)) {}
+  explicit GradientPlaces(std::vector<at::Tensor> parameters);
 
   const std::vector<at::Tensor> parameters_;
+  std::vector<char> may_have_one_;  // the reducer lays out a bucket as parameters were when they came to it
   mutable std::mutex mutex_;
   std::vector<at::Tensor> views_;
   std::vector<char> taken_;

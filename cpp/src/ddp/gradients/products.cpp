@@ -50,10 +50,10 @@ struct Product : torch::autograd::Function<Product> {
     variable_list results(4);
     const at::Tensor& gradient = gradients[0];
     if (!gradient.defined()) return results;
-    std::optional<at::AutoDispatchBelowADInplaceOrView> below;
-    if (!at::GradMode::is_enabled()) below.emplace();
     const auto saved = [&](const char* what) -> const c10::IValue& { return context->saved_data[what]; };
-    const variable_list matrices = context->get_saved_variables();
+    const variable_list matrices = context->get_saved_variables();  // for which a checkpoint may compute them anew
+    std::optional<at::AutoDispatchBelowADInplaceOrView> below;
+    if (!at::GradMode::is_enabled() && nn::is_plain(gradient, gradient.scalar_type())) below.emplace();
     const at::Tensor &left = matrices[0], &right = matrices[1];
     if (context->needs_input_grad(0)) {
       results[0] = saved("left").toBool() ? right.mm(gradient.t()).t() : gradient.mm(right.t());

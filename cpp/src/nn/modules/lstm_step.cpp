@@ -4,6 +4,7 @@
 #include <torch/csrc/autograd/autograd.h>
 #include <torch/csrc/autograd/custom_function.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <utility>
 #include <vector>
@@ -76,7 +77,11 @@ struct Step : torch::autograd::Function<Step> {
   static variable_list backward(AutogradContext* context, variable_list gradients) {
     const variable_list saved = context->get_saved_variables();
     if (!gradients[0].defined() && !gradients[1].defined()) return variable_list(7);
-    if (at::GradMode::is_enabled()) return differentiable_gradients(saved, gradients);
+    const auto has_tangent = [](const at::Tensor& one) { return one.defined() && one._fw_grad(/*level=*/0).defined(); };
+    if (at::GradMode::is_enabled() || std::ranges::any_of(gradients, has_tangent)) {
+      const at::AutoGradMode records(true);
+      return differentiable_gradients(saved, gradients);
+    }
     const at::AutoDispatchBelowADInplaceOrView below;
     const at::Tensor &cell = saved[2], &tanh = saved[8], &of_hidden = gradients[0];
     const Gates gates(saved[7]);

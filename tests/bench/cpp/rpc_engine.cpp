@@ -1,0 +1,82 @@
+// LibTorch's engine of `rpc` by itself: its agent, its messages and its callback, with an operator of two numbers.
+//
+//   bench-rpc-engine --seconds 0.5
+//
+// Writes rank-R.json as bench-rpc does, with the cases empty-call and calls-8.
+#include <torch/csrc/distributed/c10d/TCPStore.hpp>
+#include <torch/csrc/distributed/rpc/request_callback_no_python.h>
+#include <torch/csrc/distributed/rpc/rref_context.h>
+#include <torch/csrc/distributed/rpc/script_call.h>
+#include <torch/csrc/distributed/rpc/script_resp.h>
+#include <torch/csrc/distributed/rpc/tensorpipe_agent.h>
+#include <torch/torch.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <iostream>
+#include <string>
+
+#include "bench/cpp/rpc_calls.h"
+
+namespace {
+
+namespace torch_rpc = torch::distributed::rpc;
+
+std::string environment(const char* name) {
+  const char* value = std::getenv(name);
+  if (!value) throw std::runtime_error(std::string(name) + " is not set");
+  return value;
+}
+
+void run(double seconds) {
+  const int rank = std::stoi(environment("RANK")), size = std::stoi(environment("WORLD_SIZE"));
+  c10d::TCPStoreOptions options;
+  options.port = static_cast<std::uint16_t>(std::stoi(environment("MASTER_PORT")));
+  options.isServer = rank == 0;
+  options.numWorkers = static_cast<std::size_t>(size);
+  const auto store = c10::make_intrusive<c10d::TCPStore>(environment("MASTER_ADDR"), options);
+  torch_rpc::TensorPipeRpcBackendOptions native(torch_rpc::kDefaultNumWorkerThreads, {}, {}, 60, "");
+  const auto agent = std::make_shared<torch_rpc::TensorPipeAgent>(
+      store, "worker" + std::to_string(rank), static_cast<torch_rpc::worker_id_t>(rank), size, native,
+      std::unordered_map<std::string, torch_rpc::DeviceMap>{}, std::vector<c10::Device>{},
+      std::make_unique<torch_rpc::RequestCallbackNoPython>());
+  torch_rpc::RpcAgent::setCurrentRpcAgent(agent);
+  torch_rpc::RRefContext::getInstance();
+  agent->start();
+  std::ofstream out(environment("BENCH_OUT") + "/rank-" + std::to_string(rank) + ".json");
+  if (rank == 0) {
+    const auto op = torch::jit::getOperatorForLiteral("aten::add.int(int a, int b) -> (int)");
+    const torch_rpc::WorkerInfo& to = agent->getWorkerInfo("worker1");
+    const auto call = [&] {
+      const auto answer = agent->send(to, torch_rpc::ScriptCall(op, {1, 2}).toMessage());
+      answer->waitAndThrow();
+      auto type = torch_rpc::MessageType::UNKNOWN;
+      const auto message = answer->constValue().toCustomClass<torch_rpc::Message>();
+      const auto read = torch_rpc::deserializeResponse(*message, type);
+      if (static_cast<torch_rpc::ScriptResp&>(*read).value().toInt() != 3) std::abort();
+    };
+    out << "{\"us\": {\"empty-call\": " << time_calls(seconds, 1, call);
+    out << ", \"calls-8\": " << time_calls(seconds, 8, call) << "}}";
+  } else {
+    out << "{}";
+  }
+  out.close();
+  agent->join(/*shutdown=*/true);
+  agent->shutdown();
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  double seconds = 0.5;
+  for (int i = 1; i + 1 < argc; i += 2) {
+    if (std::string(argv[i]) == "--seconds") seconds = std::atof(argv[i + 1]);
+  }
+  torch::set_num_threads(1);
+  try {
+    run(seconds);
+  } catch (const std::exception& error) {
+    std::cerr << error.what() << "\n";
+    return 1;
+  }
+}
