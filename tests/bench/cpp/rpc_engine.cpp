@@ -3,12 +3,14 @@
 //   bench-rpc-engine --seconds 0.5
 //
 // Writes rank-R.json as bench-rpc does, with the cases empty-call and calls-8.
+#include <torch/csrc/distributed/autograd/context/container.h>
 #include <torch/csrc/distributed/c10d/TCPStore.hpp>
 #include <torch/csrc/distributed/rpc/request_callback_no_python.h>
 #include <torch/csrc/distributed/rpc/rref_context.h>
 #include <torch/csrc/distributed/rpc/script_call.h>
 #include <torch/csrc/distributed/rpc/script_resp.h>
 #include <torch/csrc/distributed/rpc/tensorpipe_agent.h>
+#include <torch/csrc/jit/frontend/script_type_parser.h>
 #include <torch/torch.h>
 
 #include <cstdlib>
@@ -40,6 +42,10 @@ void run(double seconds) {
       store, "worker" + std::to_string(rank), static_cast<torch_rpc::worker_id_t>(rank), size, native,
       std::unordered_map<std::string, torch_rpc::DeviceMap>{}, std::vector<c10::Device>{},
       std::make_unique<torch_rpc::RequestCallbackNoPython>());
+  agent->setTypeResolver(std::make_shared<torch_rpc::TypeResolver>([](const c10::QualifiedName& name) {
+    return c10::StrongTypePtr(nullptr, torch::jit::ScriptTypeParser().parseType(name.qualifiedName()));
+  }));
+  torch::distributed::autograd::DistAutogradContainer::init(rank);
   torch_rpc::RpcAgent::setCurrentRpcAgent(agent);
   torch_rpc::RRefContext::getInstance();
   agent->start();
