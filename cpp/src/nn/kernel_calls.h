@@ -6,13 +6,18 @@
 
 namespace tandem::nn {
 
+// at::matmul() and others leave names out, where LibTorch has them.
+template <typename Key = c10::DispatchKey>
+c10::DispatchKeySet without_names(c10::DispatchKeySet keys) {
+  if constexpr (requires { Key::Named; }) return keys.remove(Key::Named);
+  return keys;
+}
+
 // Whether calls go to autograd and kernels alone: nothing records them, or casts what they are given.
 inline bool goes_to_kernels() {
   const auto local = c10::impl::tls_local_dispatch_key_set();
-  // at::matmul() and others leave names out.
-  const auto excluded = local.excluded_.remove(c10::DispatchKey::Named);
   return local.included_ == c10::default_included_set &&
-         excluded == c10::default_excluded_set.remove(c10::DispatchKey::Named);
+         without_names(local.excluded_) == without_names(c10::default_excluded_set);
 }
 
 // A tensor of numbers in the CPU's memory, without a tangent.
