@@ -51,6 +51,18 @@ at::Tensor input(std::vector<std::int64_t> shape, int rank, int step, at::Scalar
   return gradient(shape, rank, step).to(dtype);
 }
 
+// The same each time: ranks are threads, which draw from one generator.
+Plain plain() {
+  Plain net;
+  net->to(at::kDouble);
+  const torch::NoGradGuard no_grad;
+  int number = 0;
+  for (const at::Tensor& parameter : net->parameters()) {
+    at::Tensor(parameter).copy_(gradient(parameter.sizes().vec(), 0, number++) * 0.3);
+  }
+  return net;
+}
+
 // Weights that a test puts into at::linear() itself, trained by one reducer.
 struct Weights {
   Weights(ProcessGroup& group, const std::vector<std::vector<std::int64_t>>& shapes, const DataParallelOptions& options,
@@ -123,14 +135,8 @@ TEST_P(InPlace, WeightsAreNotCopiedAndGradientsAreThoseOfOneProcess) {
   run_groups(
       2,
       [](ProcessGroup& group) {
-        torch::manual_seed(3);
-        Plain net, alone;
-        net->to(at::kDouble);
-        alone->to(at::kDouble);
+        Plain net = plain(), alone = plain();
         DistributedDataParallel<Plain> ddp(net, shared(group), as_views(true));
-        const torch::NoGradGuard no_grad;
-        for (std::size_t i = 0; i < net->parameters().size(); ++i) alone->parameters()[i].copy_(net->parameters()[i]);
-        const at::AutoGradMode grad(true);
         for (int i = 0; i < 5; ++i) {
           net->zero_grad();
           alone->zero_grad();
@@ -402,9 +408,7 @@ TEST_P(InPlace, BucketsMayChangeAndOptimizersStepWithinBackward) {
       [](ProcessGroup& group) {
         std::vector<at::Tensor> after;
         for (const bool views : {true, false}) {
-          torch::manual_seed(5);
-          Plain net;
-          net->to(at::kDouble);
+          Plain net = plain();
           DistributedDataParallel<Plain> ddp(net, shared(group), as_views(views));
           BucketTrialOptions trial;
           trial.sizes_mb = {0, 25};
@@ -421,9 +425,7 @@ TEST_P(InPlace, BucketsMayChangeAndOptimizersStepWithinBackward) {
         EXPECT_TRUE(after[0].equal(after[1]));
         after.clear();
         for (const bool views : {true, false}) {
-          torch::manual_seed(5);
-          Plain net;
-          net->to(at::kDouble);
+          Plain net = plain();
           DistributedDataParallel<Plain> ddp(net, shared(group), as_views(views));
           ddp.reducer().set_optimizer_in_backward(optim::make_optimizer("SGD", net->parameters(), {{"lr", 0.1}}));
           for (int i = 0; i < 6; ++i) ddp.forward(input({8, 20}, group.rank(), i)).square().mean().backward();
