@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -191,8 +192,10 @@ Checkpoint read(const Folder& folder, std::int64_t step, const CheckpointRequest
   for (auto& [name, section] : sections) checkpoint.sections.emplace(name, section.take());
   for (const std::string& name : request.sections) {
     if (checkpoint.sections.contains(name) || is_among(name, request.without)) continue;
+    std::set<std::string> saved;  // ranks may each have a file of one
+    for (const FileRecord& record : manifest.files) saved.insert(record.section);
     std::string known;
-    for (const FileRecord& record : manifest.files) known += (known.empty() ? "" : ", ") + record.section;
+    for (const std::string& section : saved) known += (known.empty() ? "" : ", ") + section;
     throw Error(ErrorCode::kInvalidArgument,
                 "checkpoint " + place + " has no section '" + name + "'" + (known.empty() ? "" : "; it has " + known));
   }

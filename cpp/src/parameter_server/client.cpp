@@ -63,7 +63,7 @@ at::Tensor on_cpu(const at::Tensor& tensor) {
 }
 
 void check(const ParameterClientOptions& options) {
-  const auto refuse = [](const std::string& what) { invalid("a trainer's options: " + what); };
+  const auto refuse = [](const std::string& what) { invalid("ParameterClientOptions::" + what); };
   if (options.servers.empty()) refuse("servers is empty; name the workers that have a ParameterServer");
   const std::set<std::string> names(options.servers.begin(), options.servers.end());
   if (names.size() != options.servers.size()) refuse("servers names one twice");
@@ -80,6 +80,11 @@ void check(const ParameterClientOptions& options) {
 Client::Client(ParameterClientOptions options, DenseParameters dense, std::map<std::string, EmbeddingTable> embeddings)
     : options_(std::move(options)), dense_(std::move(dense)) {
   check(options_);
+  if (dense_.parameters.empty() && embeddings.empty()) {
+    invalid(
+        "this trainer declares neither embedding tables nor dense parameters, so that servers have nothing to train; "
+        "give either");
+  }
   joined_.resize(servers());
   for (auto& [name, table] : embeddings) {
     const Rows rows(table.rows, static_cast<int>(servers()), table.placement);

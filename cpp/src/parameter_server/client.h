@@ -68,6 +68,9 @@ class Client {
   void read_table(const std::string& name, int part, int parts, std::map<std::string, std::vector<OwnTensor>>& sections) const;
   void read_dense(int part, int parts, std::map<std::string, std::vector<OwnTensor>>& sections) const;
   void check_between_steps(const char* what) const;
+  void check_optimizers(const Checkpoint& checkpoint) const;
+  void check_optimizer(const std::string& what, const std::string& name, const std::string& type,
+                       const Checkpoint& checkpoint, const std::map<std::string, std::int64_t>& names) const;
   void load_table(const std::string& name, const Checkpoint& checkpoint, int part, int parts);
   void load_dense(const Checkpoint& checkpoint, int part, int parts);
 

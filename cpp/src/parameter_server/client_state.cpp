@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "base/invalid.h"
+#include "optim/state_names.h"
 #include "parameter_server/client.h"
 #include "parameter_server/table.h"
 
@@ -41,6 +42,17 @@ const NamedTensors& section_of(const Checkpoint& checkpoint, const char* name) {
 const at::Tensor* find_in(const NamedTensors& tensors, const std::string& name) {
   const auto found = std::ranges::find(tensors, name, [](const auto& one) { return one.first; });
   return found == tensors.end() ? nullptr : &found->second;
+}
+
+// Whether tables take it, so that it may have saved one.
+bool takes_rows(const std::string& optimizer) {
+  return optimizer == "SGD" || optimizer == "Adagrad" || optimizer == "SparseAdam";
+}
+
+std::string listed(const std::vector<std::string>& words, const char* between) {
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : between) + word;
+  return text;
 }
 
 // "users.exp_avg" is of the longest name that it begins with.
@@ -157,6 +169,37 @@ CheckpointRequest Client::request(int part, int parts) const {
   return request;
 }
 
+// Of a table or dense parameter: what the checkpoint has of an optimizer's is of this one's.
+void Client::check_optimizer(const std::string& what, const std::string& name, const std::string& type,
+                             const Checkpoint& checkpoint, const std::map<std::string, std::int64_t>& names) const {
+  std::vector<std::string> saved;
+  for (const auto& [of, tensor] : section_of(checkpoint, kTableOptimizers)) {
+    if (owner_of(of, names) == name) saved.push_back(of.substr(name.size() + 1));
+  }
+  const std::vector<std::string> known = optim::state_names(type);
+  const auto is_known = [&](const std::string& state) { return std::ranges::find(known, state) != known.end(); };
+  if (std::ranges::all_of(saved, is_known)) return;
+  std::vector<std::string> savers = optim::types_that_remember(saved);
+  if (what == "table") std::erase_if(savers, [](const std::string& saver) { return !takes_rows(saver); });
+  const std::string saver = savers.empty() ? "another optimizer" : listed(savers, " or ");
+  invalid(what + " '" + name + "' of the checkpoint of step " + std::to_string(checkpoint.step) + " was saved under " +
+          saver + " (which remembers " + listed(saved, ", ") + "), and the servers have " + type +
+          " for it: declare it with the optimizer that it was saved under, or load a checkpoint that was saved under " +
+          type);
+}
+
+void Client::check_optimizers(const Checkpoint& checkpoint) const {
+  std::map<std::string, std::int64_t> names;
+  for (const auto& [name, embedding] : embeddings_) names[name] = 0;
+  for (const auto& [name, parameter] : dense_.parameters) names[name] = 0;
+  for (const auto& [name, embedding] : embeddings_) {
+    check_optimizer("table", name, embedding.table.optimizer, checkpoint, names);
+  }
+  for (const auto& [name, parameter] : dense_.parameters) {
+    check_optimizer("dense parameter", name, dense_.optimizer, checkpoint, names);
+  }
+}
+
 void Client::load_table(const std::string& name, const Checkpoint& checkpoint, int part, int parts) {
   const Embedding& embedding = embeddings_.at(name);
   const EmbeddingTable& table = embedding.table;
@@ -239,6 +282,7 @@ void Client::load(const Checkpoint& checkpoint, int part, int parts) {
   check_usable();
   check_part(part, parts);
   check_between_steps("load()");
+  check_optimizers(checkpoint);
   const at::NoGradGuard no_grad;
   for (const auto& [name, embedding] : embeddings_) load_table(name, checkpoint, part, parts);
   load_dense(checkpoint, part, parts);

@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "base/invalid.h"
+#include "base/shortest.h"
 
 namespace tandem::parameter_server {
 namespace {
@@ -50,6 +51,24 @@ OptimizerChoice optimizer_from(const at::IValue& value) {
   return optimizer;
 }
 
+// As IValue writes it, but numbers as programs write them.
+void write_value(std::ostream& out, const at::IValue& value) {
+  if (value.isDouble()) {
+    out << shortest(value.toDouble());
+  } else if (value.isList() || value.isTuple()) {
+    const at::ArrayRef<at::IValue> elements =
+        value.isList() ? value.toListRef() : at::ArrayRef<at::IValue>(value.toTupleRef().elements());
+    out << (value.isList() ? '[' : '(');
+    for (std::size_t i = 0; i < elements.size(); ++i) {
+      if (i > 0) out << ", ";
+      write_value(out, elements[i]);
+    }
+    out << (value.isList() ? ']' : ')');
+  } else {
+    out << value;
+  }
+}
+
 at::ScalarType dtype_from(const at::IValue& value) {
   const std::int64_t number = value.toInt();
   if (number < 0 || number >= static_cast<std::int64_t>(at::ScalarType::NumOptions)) {
@@ -70,7 +89,8 @@ std::string OptimizerChoice::text() const {
   std::ostringstream text;
   text << type << '(';
   for (std::size_t i = 0; i < options.size(); ++i) {
-    text << (i == 0 ? "" : ", ") << options[i].name << '=' << options[i].value;
+    text << (i == 0 ? "" : ", ") << options[i].name << '=';
+    write_value(text, options[i].value);
   }
   text << ')';
   return text.str();
@@ -101,7 +121,7 @@ std::string TableDeclaration::text() const {
   if (has_initial) {
     text << ", with initial values";
   } else {
-    text << ", standard deviation " << standard_deviation << ", seed " << seed;
+    text << ", standard deviation " << shortest(standard_deviation) << ", seed " << seed;
   }
   return text.str();
 }

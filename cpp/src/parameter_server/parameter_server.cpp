@@ -42,6 +42,7 @@ void register_server_functions() {
   add(kSetOption, &Server::set_option);
   add(kReadState, &Server::read_state);
   add(kWriteState, &Server::write_state);
+  add(rpc::kStays, &Server::stays);
 }
 
 }  // namespace
@@ -53,7 +54,9 @@ struct ParameterServer::Parts {
 
 ParameterServer::ParameterServer(const ParameterServerOptions& options) : parts_(std::make_unique<Parts>()) {
   using namespace parameter_server;
-  if (options.most_bytes < 0) invalid("ParameterServerOptions::most_bytes is " + std::to_string(options.most_bytes));
+  if (options.most_bytes < 0) {
+    invalid("ParameterServerOptions::most_bytes is " + std::to_string(options.most_bytes) + "; it must be 0 or more");
+  }
   const std::lock_guard<std::mutex> lock(of_process().mutex);
   if (of_process().server) invalid("this process has a ParameterServer already");
   parts_->server = of_process().server = std::make_shared<Server>(options.most_bytes);

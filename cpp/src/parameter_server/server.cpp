@@ -458,6 +458,16 @@ at::IValue Server::write_state(const rpc::Values& given) {
   });
 }
 
+at::IValue Server::stays(const rpc::Values&) {
+  std::string names;
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (!trainers_) return "";
+  for (const std::string& name : trainers_->names()) names += (names.empty() ? "'" : ", '") + name + "'";
+  if (names.empty()) return "";
+  return "is a parameter server that clients have not left: those of " + names +
+         ". Call ParameterClient::leave() there, or end the client, before rpc::shutdown";
+}
+
 bool Server::wait(std::chrono::milliseconds timeout) {
   const auto deadline = std::chrono::steady_clock::now() + std::min(timeout, kLongestWait);
   std::unique_lock<std::mutex> lock(mutex_);

@@ -33,6 +33,7 @@ class Server : public std::enable_shared_from_this<Server> {
   at::IValue set_option(const rpc::Values& given);
   at::IValue read_state(const rpc::Values& given);
   at::IValue write_state(const rpc::Values& given);
+  at::IValue stays(const rpc::Values&);
 
   bool wait(std::chrono::milliseconds timeout);
   ParameterServerStatistics statistics() const;

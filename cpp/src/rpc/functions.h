@@ -39,6 +39,8 @@ class Functions {
 };
 
 constexpr const char* kPing = "tandem.ping";  // does nothing
+// Why the worker does not come to shutdown(), a text: "" where it knows of nothing. Not all workers have it.
+constexpr const char* kStays = "tandem.stays";
 
 // "aten::add" or "aten::add.Tensor". Throws Error: kNotFound; kInvalidArgument for arguments that fit no overload, and for
 // what the operator refuses.

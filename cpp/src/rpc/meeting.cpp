@@ -86,4 +86,10 @@ std::vector<std::string> Meeting::all_gather_leaving(const std::string& bytes, s
   }
 }
 
+std::vector<Worker> Meeting::not_leaving() noexcept {
+  std::vector<Worker> workers;
+  for (const int rank : leaving_->missing()) workers.push_back(workers_[static_cast<std::size_t>(rank)]);
+  return workers;
+}
+
 }  // namespace tandem::rpc

@@ -4,11 +4,13 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 #include "base/own_thread.h"
 #include "rpc/failure_value.h"
 #include "rpc/functions.h"
 #include "rpc/listen_address.h"
+#include "tandem/dist_autograd.h"
 
 namespace tandem::rpc {
 namespace {
@@ -17,6 +19,7 @@ using std::chrono::milliseconds;
 
 constexpr milliseconds kBetweenLooks{2};
 constexpr milliseconds kBetweenPings{500};
+constexpr milliseconds kUntilSaid{1000};  // by workers that have not come: why
 constexpr milliseconds kEnd{5000};  // of the program, for functions that still run
 
 milliseconds left_until(Session::Clock::time_point deadline) {
@@ -173,6 +176,35 @@ std::function<void()> Session::watch_next_worker() {
   };
 }
 
+// What those say that have not come, and this worker: each by its name.
+std::string Session::why_others_stay() {
+  constexpr std::size_t kMost = 16;
+  std::vector<Worker> asked = meeting_.not_leaving();
+  asked.resize(std::min(asked.size(), kMost));
+  if (std::ranges::find(asked, self().id, &Worker::id) == asked.end()) asked.push_back(self());
+  const WithContext none(-1);
+  CallOptions options;
+  options.timeout = kUntilSaid;
+  std::vector<std::pair<std::string, Future>> calls;
+  std::string text;
+  try {
+    for (const Worker& worker : asked) {
+      if (has_room()) calls.emplace_back(worker.name, rpc_async(worker.name, kStays, {}, options));
+    }
+  } catch (const Error&) {
+    // Those that were asked may know.
+  }
+  for (const auto& [name, call] : calls) {
+    try {
+      const std::string said = call.wait().toStringRef();
+      if (!said.empty()) text += "; worker '" + name + "' " + said;
+    } catch (const std::exception&) {
+      // It is stopped, has gone, or has nothing to say.
+    }
+  }
+  return text;
+}
+
 void Session::part(Clock::time_point deadline) {
   try {
     const auto check = watch_next_worker();
@@ -185,6 +217,7 @@ void Session::part(Clock::time_point deadline) {
     meeting_.all_gather_leaving("", left_until(deadline));
   } catch (const Error& error) {
     meeting_.refuse_leaving(error);
+    if (error.code() == ErrorCode::kTimeout) throw Error(error.code(), error.what() + why_others_stay());
     throw;
   }
 }

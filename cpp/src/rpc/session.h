@@ -75,6 +75,7 @@ class Session {
   std::int64_t busy();
   void drain(Clock::time_point deadline, const std::function<void()>& check);
   std::function<void()> watch_next_worker();
+  std::string why_others_stay();
 
   const Options options_;
   Meeting meeting_;

@@ -212,6 +212,8 @@ TEST_F(ParameterServer, SaysWhatIsWrong) {
   refused([](Declared& d) { d.table.optimizer = "Adam"; }, TDM_ERROR_UNSUPPORTED, "Adam");
   refused([](Declared& d) { d.table.name = "bias"; }, TDM_ERROR_INVALID_ARGUMENT, "bias");
   refused([](Declared& d) { d.table.dtype = TDM_DTYPE_INT64; }, TDM_ERROR_INVALID_ARGUMENT, "words");
+  EXPECT_REFUSED(tdm_parameter_client_create(&declared.options, nullptr, nullptr, 0, nullptr, 0, &made),
+                 TDM_ERROR_INVALID_ARGUMENT, "give either");
   ASSERT_OK(declared.join(&made));
   const Client client(made);
   tdm_tensor* rows_of_it = nullptr;

@@ -66,6 +66,9 @@ TEST(CheckpointRanks, EachWritesItsPartAndOthersLoadIt) {
     EXPECT_TRUE(at::equal(half->sections.at("optimizer")[0].second, wanted));
     EXPECT_TRUE(at::equal(half->sections.at("grid")[0].second, wanted));
   });
+  // Ranks have a file each of a section, which is one.
+  EXPECT_THAT([&] { CheckpointFolder(folder / "run").load({.sections = {"modle"}}); },
+              ::testing::ThrowsMessage<Error>(HasSubstr("no section 'modle'; it has grid, model, optimizer")));
   // One process alone.
   EXPECT_TRUE(
       at::equal(CheckpointFolder(folder / "run").load({.sections = {"grid"}})->sections.at("grid")[0].second, rows()));

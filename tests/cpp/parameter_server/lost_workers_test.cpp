@@ -55,6 +55,26 @@ const Role kGivesUp("gives up", [] {
   rpc::shutdown(/*graceful=*/false);
 });
 
+const Role kForgets("forgets to leave", [] {
+  join();
+  ParameterClient client(client_options(1), {}, {{"rows", {.rows = 8, .width = 2}}});
+  client.step();
+  say_error([] { rpc::shutdown(/*graceful=*/true, milliseconds(1000)); });
+});
+
+TEST(LostWorkers, AShutdownThatWaitsForAServerNamesTheClientsThatHaveNotLeft) {
+  const Job job = job_of(1, {{"TEST_GRACEFUL", "0"}});
+  const auto workers = start_trainers(job, 1, {"forgets to leave"});
+  EXPECT_THAT(workers[1]->line(),
+              IsError(ErrorCode::kTimeout,
+                      AllOf(HasSubstr("rank 0 is missing"),
+                            HasSubstr("'worker0' is a parameter server that clients have not left: those of 'worker1'"),
+                            HasSubstr("ParameterClient::leave()"))));
+  EXPECT_EQ(workers[1]->line(), "no error");
+  EXPECT_THAT(workers[0]->line(), IsError(ErrorCode::kPeerLost, HasSubstr("trainer 'worker1'")));
+  for (const auto& worker : workers) EXPECT_EQ(worker->wait(), 0);
+}
+
 TEST(LostWorkers, ATrainerThatIsKilledIsNamedToAll) {
   const Job job = job_of(1, {{"TEST_GRACEFUL", "0"}});
   const auto workers = start_trainers(job, 1, {"trains until an error", "stops training"});

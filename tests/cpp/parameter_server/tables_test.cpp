@@ -52,6 +52,7 @@ const Role kAsks("asks for what makes no sense", [] {
     auto nobody = client_options(1);
     nobody.servers = {"worker2"};
     declare(kWords, nobody);
+    say_error([] { ParameterClient(client_options(1), {}); });
 
     ParameterClient client(client_options(1), {}, {{"words", kWords}});
     say_error([] { ParameterClient(client_options(1), {}); });
@@ -59,6 +60,13 @@ const Role kAsks("asks for what makes no sense", [] {
     say_error([&] { client.embedding("words", rows({3, 10})); });
     say_error([&] { client.embedding("words", torch::ones({3})); });
     say_error([&] { client.set_option("words", {"lrr", 0.1}); });
+    Checkpoint saved;
+    saved.step = 3;
+    saved.sections["tables"] = {{"words", torch::zeros({10, 2})}};
+    for (const char* state : {"words.exp_avg", "words.exp_avg_sq"}) {
+      saved.sections["table_optimizers"].emplace_back(state, torch::zeros({10, 2}));
+    }
+    say_error([&] { client.load(saved); });
     // By calls of one's own.
     const auto ask = [](const std::string& function, const rpc::Values& given) {
       say_error([&] { rpc::rpc_sync("worker1", "tandem.parameters." + function, given); });
@@ -91,6 +99,10 @@ const Role kDiffers("declares another table", [] {
     EmbeddingTable other = kWords;
     other.width = 3;
     say_error([&] { ParameterClient(client_options(1), {}, Tables{{"words", other}}); });
+    other = kWords;
+    other.optimizer_options = {{"lr", 0.1}, {"lr_decay", 1e-3}, {"eps", 1e-10}};
+    other.standard_deviation = 0.3;
+    say_error([&] { ParameterClient(client_options(1), {}, Tables{{"words", other}}); });
     auto options = client_options(1);
     options.trainers = 3;
     say_error([&] { ParameterClient(options, {}, Tables{{"words", kWords}}); });
@@ -114,11 +126,14 @@ TEST(Tables, WhatMakesNoSenseIsRefusedByName) {
   expect(invalid, {"table 'words': the initial values"});
   expect(invalid, {"'words' is the name of a dense parameter and of a table"});
   expect(ErrorCode::kNotFound, {"worker2"});
+  expect(invalid, {"neither embedding tables nor dense parameters", "give either"});
   expect(invalid, {"has a ParameterClient already"});
   expect(ErrorCode::kNotFound, {"no embedding table 'birds'; there are 'words'"});
   expect(ErrorCode::kOutOfRange, {"table 'words': index 10 is out of range; it has 10 rows"});
   expect(invalid, {"table 'words': indices"});
   expect(ErrorCode::kNotFound, {"lrr"});
+  expect(invalid, {"table 'words' of the checkpoint of step 3 was saved under SparseAdam (which remembers exp_avg, ",
+                   "and the servers have Adagrad for it"});
   expect(ErrorCode::kOutOfRange, {"worker1", "'worker2'", "table 'words': row 5"});
   expect(invalid, {"'worker2'", "table 'words': rows are named by int64"});
   expect(ErrorCode::kNotFound, {"'worker2'", "'birds'"});
@@ -133,6 +148,8 @@ TEST(Tables, WhatMakesNoSenseIsRefusedByName) {
   EXPECT_EQ(workers[2]->line(), "no error");
   EXPECT_EQ(workers[2]->line(), "1");
   EXPECT_THAT(workers[3]->line(), IsError(invalid, AllOf(HasSubstr("table 'words' of trainer 'worker3'"), HasSubstr("10 rows of 3"), HasSubstr("'worker2' declared: 10 rows of 2"))));
+  EXPECT_THAT(workers[3]->line(),
+              IsError(invalid, HasSubstr("Adagrad(lr=0.1, lr_decay=0.001, eps=1e-10), standard deviation 0.3, seed 7;")));
   EXPECT_THAT(workers[3]->line(), IsError(invalid, AllOf(HasSubstr("the mode of trainer 'worker3'"), HasSubstr("3 trainers"))));
   for (const auto& worker : workers) {
     EXPECT_EQ(worker->line(), "no error");

@@ -225,6 +225,16 @@ std::string Bootstrap::who_is_missing() noexcept {
   }
 }
 
+std::vector<int> Bootstrap::missing() noexcept {
+  if (round_ == 0) return {};
+  try {
+    const StoreLimit limit(Clock::now() + kUntilNamed);
+    return Round(*this, round_ - 1).not_come(0);
+  } catch (const std::exception&) {
+    return {};
+  }
+}
+
 void Bootstrap::refuse(const Error& reason) noexcept {
   if ((failed_ && !interrupted_) || size_ == 1) return;
   try {

@@ -53,6 +53,8 @@ class TANDEM_API Bootstrap {
   // Of the last all_gather(), as far as it is known now: "ranks 1, 3 are missing". "" where all have come, or the store
   // does not answer.
   std::string who_is_missing() noexcept;
+  // Their ranks.
+  std::vector<int> missing() noexcept;
 
   // Instead of the next all_gather(), for this rank cannot go on: the others' throws `reason`. Does nothing after an
   // all_gather() that failed, for then they know, unless a StoreLimit of this thread ended it: then they wait in that
