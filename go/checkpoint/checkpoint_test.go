@@ -188,7 +188,7 @@ func TestDamageFallsBackAndIsTold(t *testing.T) {
 	if _, err := folder.LoadStep(ctx, -1, &state); !errors.Is(err, gotorch.ErrInvalidArgument) {
 		t.Error(err)
 	}
-	if _, err := folder.LoadStep(ctx, 1, &state); !errors.Is(err, gotorch.ErrNotFound) {
+	if _, err := folder.LoadStep(ctx, 1, &state); !errors.Is(err, gotorch.ErrNotFound) || !strings.Contains(err.Error(), "checkpoint.Folder.LoadStep: ") {
 		t.Error(err)
 	}
 }

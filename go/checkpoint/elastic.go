@@ -60,7 +60,7 @@ func fillFromCommit(state *State, found *c.LoadedCheckpoint) error {
 	}
 	reset(state.Values)
 	if err := fill(&given, sections, found.Values, elasticRNG); err != nil {
-		return err
+		return named("elastic.Run", err)
 	}
 	state.Tensors = given.Tensors
 	return dropGradients(state)

@@ -4,8 +4,10 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
+	"strings"
 
 	"tandem.example/gotorch"
 	"tandem.example/gotorch/internal/bridge"
@@ -30,15 +32,16 @@ type Loaded struct {
 // all ranks where it is one on any; then some of the state may be filled. Errors: gotorch.ErrDataLoss where no whole
 // checkpoint is left.
 func (f *Folder) Load(ctx context.Context, state *State) (*Loaded, error) {
-	return f.load(ctx, state.selection(-1), state.Tables, f.filling(state))
+	return f.load(ctx, "checkpoint.Folder.Load", state.selection(-1), state.Tables, f.filling(state))
 }
 
 // LoadStep is the same of the checkpoint of one step. Errors: gotorch.ErrNotFound where there is none.
 func (f *Folder) LoadStep(ctx context.Context, step int, state *State) (*Loaded, error) {
+	const op = "checkpoint.Folder.LoadStep"
 	if step < 0 {
-		return nil, invalidStep(step, "LoadStep")
+		return nil, invalidStep(step, op)
 	}
-	return f.load(ctx, state.selection(int64(step)), state.Tables, f.filling(state))
+	return f.load(ctx, op, state.selection(int64(step)), state.Tables, f.filling(state))
 }
 
 // Selection is what [Folder.LoadTensors] reads of a checkpoint.
@@ -50,15 +53,16 @@ type Selection struct {
 
 // LoadTensors gives a part of a checkpoint, by section and name. Files without any of it are not read.
 func (f *Folder) LoadTensors(ctx context.Context, selection Selection) (map[string]map[string]*gotorch.Tensor, *Loaded, error) {
+	const op = "checkpoint.Folder.LoadTensors"
 	raw := c.CheckpointSelection{Step: -1, Sections: selection.Sections, Prefixes: selection.Prefixes}
 	if step, ok := selection.Step.Get(); ok {
 		if step < 0 {
-			return nil, nil, invalidStep(step, "LoadTensors")
+			return nil, nil, invalidStep(step, op)
 		}
 		raw.Step = int64(step)
 	}
 	var all map[string]map[string]*gotorch.Tensor
-	loaded, err := f.load(ctx, raw, nil, func(sections map[string]map[string]*gotorch.Tensor, _ string) error {
+	loaded, err := f.load(ctx, op, raw, nil, func(sections map[string]map[string]*gotorch.Tensor, _ string) error {
 		all = maps.Clone(sections)
 		clear(sections)
 		return nil
@@ -72,8 +76,8 @@ func (f *Folder) LoadTensors(ctx context.Context, selection Selection) (map[stri
 	return all, loaded, nil
 }
 
-func invalidStep(step int, method string) error {
-	return &gotorch.Error{Code: gotorch.ErrInvalidArgument, Op: "checkpoint.Folder." + method,
+func invalidStep(step int, op string) error {
+	return &gotorch.Error{Code: gotorch.ErrInvalidArgument, Op: op,
 		Message: fmt.Sprintf("steps are counted from 0, and this is %d", step)}
 }
 
@@ -97,11 +101,10 @@ func (f *Folder) filling(state *State) func(map[string]map[string]*gotorch.Tenso
 	}
 }
 
-// load reads a checkpoint and has take use its sections and values, and the servers their part of them. What that fails of on
-// one rank is an error on all.
-func (f *Folder) load(ctx context.Context, selection c.CheckpointSelection, tables Tables,
+// load reads a checkpoint for op and has take use its sections and values, and the servers their part of them. What that fails of
+// on one rank is an error on all.
+func (f *Folder) load(ctx context.Context, op string, selection c.CheckpointSelection, tables Tables,
 	take func(map[string]map[string]*gotorch.Tensor, string) error) (*Loaded, error) {
-	const op = "checkpoint_folder_load"
 	var found *c.LoadedCheckpoint
 	var unable *c.Failure // once the ranks have agreed on a checkpoint
 	read := func() (failure *c.Failure) {
@@ -130,7 +133,7 @@ func (f *Folder) load(ctx context.Context, selection c.CheckpointSelection, tabl
 	})
 	defer found.Free()
 	if err != nil || found == nil {
-		return nil, cmp.Or(err, tablesFailed)
+		return nil, named(op, cmp.Or(err, tablesFailed))
 	}
 	sections := sectionsOf(found)
 	if err = cmp.Or(tablesFailed, bridge.Error(unable)); err == nil {
@@ -146,10 +149,19 @@ func (f *Folder) load(ctx context.Context, selection c.CheckpointSelection, tabl
 	for _, tensors := range sections { // those that nobody was given
 		closeAll(tensors)
 	}
-	if err = f.agree(ctx, op, err); err != nil {
+	if err = f.agree(ctx, op, named(op, err)); err != nil {
 		return nil, fmt.Errorf("checkpoint of step %d in %s: %w", found.Step, f.path, err)
 	}
 	return &Loaded{int(found.Step), found.WorldSize, found.Refused}, nil
+}
+
+// named has an error of a method of Folder's name op, which the program called: what they have in common speaks of one of them.
+func named(op string, err error) error {
+	var ours *gotorch.Error
+	if errors.As(err, &ours) && strings.HasPrefix(ours.Op, "checkpoint.Folder.") {
+		ours.Op = op
+	}
+	return err
 }
 
 func sectionsOf(found *c.LoadedCheckpoint) map[string]map[string]*gotorch.Tensor {
@@ -176,7 +188,7 @@ func (f *Folder) agree(ctx context.Context, op string, own error) error {
 	if own != nil {
 		return own
 	}
-	return others
+	return named(op, others)
 }
 
 // fill takes what the state wants out of the sections; random numbers those of that name.

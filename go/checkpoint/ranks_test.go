@@ -150,7 +150,8 @@ func TestAPartIsReadWithoutTheOtherFiles(t *testing.T) {
 	if !slices.Equal(names, []string{"0.bias", "0.weight", "2.weight"}) || len(part) != 1 {
 		t.Error(names, part)
 	}
-	if _, _, err := folder.LoadTensors(ctx, checkpoint.Selection{Sections: []string{"modle"}}); !errors.Is(err, gotorch.ErrInvalidArgument) {
+	if _, _, err := folder.LoadTensors(ctx, checkpoint.Selection{Sections: []string{"modle"}}); !errors.Is(err, gotorch.ErrInvalidArgument) ||
+		!strings.Contains(err.Error(), "checkpoint.Folder.LoadTensors: ") {
 		t.Error(err)
 	}
 	if _, _, err := folder.LoadTensors(ctx, checkpoint.Selection{Step: gotorch.Some(3)}); !errors.Is(err, gotorch.ErrNotFound) {

@@ -112,12 +112,12 @@ func (f *Folder) SaveAsync(ctx context.Context, step int, state State) error {
 }
 
 func (f *Folder) save(ctx context.Context, step int, state State, async bool) error {
-	op := "checkpoint_folder_save"
+	op := "checkpoint.Folder.Save"
 	if async {
-		op += "_async"
+		op += "Async"
 	}
 	content, err := f.content(ctx, state)
-	if err != nil {
+	if err = named(op, err); err != nil {
 		if f.group != nil { // the other ranks save already
 			f.use(ctx, op, func() *c.Failure { return c.FailCheckpoint(f.handle, int64(step), async, err.Error()) })
 		}
@@ -127,5 +127,5 @@ func (f *Folder) save(ctx context.Context, step int, state State, async bool) er
 		return c.SaveCheckpoint(f.handle, int64(step), content.tensors, content.values, async)
 	})
 	content.close()
-	return err
+	return named(op, err)
 }

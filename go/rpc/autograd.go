@@ -83,19 +83,23 @@ type BackwardOptions struct {
 // history that require gradients. What no root depends on is left alone. Errors: gotorch.ErrInvalidArgument for roots without
 // history; gotorch.ErrPeerLost and gotorch.ErrTimeout; what a node of the graph fails with, on whatever worker. When ctx ends it returns.
 func (a *AutogradContext) Backward(ctx context.Context, roots ...*gotorch.Tensor) error {
-	return a.BackwardWith(ctx, BackwardOptions{}, roots...)
+	return a.backward(ctx, "rpc.AutogradContext.Backward", BackwardOptions{}, roots)
 }
 
 // BackwardWith is Backward with options.
 func (a *AutogradContext) BackwardWith(ctx context.Context, options BackwardOptions, roots ...*gotorch.Tensor) error {
+	return a.backward(ctx, "rpc.AutogradContext.BackwardWith", options, roots)
+}
+
+func (a *AutogradContext) backward(ctx context.Context, op string, options BackwardOptions, roots []*gotorch.Tensor) error {
 	if a.closed.Load() {
-		return closed("dist_autograd_backward", "autograd context")
+		return closed(op, "autograd context")
 	}
-	handles, err := handlesOf(roots, "rpc.AutogradContext.Backward")
+	handles, err := handlesOf(roots, op)
 	if err != nil {
 		return err
 	}
-	return blocking(ctx, "dist_autograd_backward", "", "the context ended; the pass goes on", func() *c.Failure {
+	return blocking(ctx, op, "", "the context ended; the pass goes on", func() *c.Failure {
 		defer runtime.KeepAlive(roots)
 		return c.DistBackward(a.id, handles, options.RetainGraph)
 	})

@@ -10,6 +10,7 @@ import (
 	"tandem.example/gotorch"
 	"tandem.example/gotorch/internal/bridge"
 	"tandem.example/gotorch/internal/c"
+	"tandem.example/gotorch/internal/names"
 )
 
 // CallOptions are settings of calls, which it makes as the functions of the same names do:
@@ -46,16 +47,21 @@ func Remote(ctx context.Context, worker, function string, arguments ...any) (*RR
 
 // Call is [Call] with these settings.
 func (o CallOptions) Call(ctx context.Context, worker, function string, arguments ...any) (any, error) {
-	future, err := o.CallAsync(ctx, worker, function, arguments...)
+	const op = "rpc_sync"
+	future, err := o.async(ctx, op, worker, function, arguments)
 	if err != nil {
 		return nil, err
 	}
-	return future.Wait(ctx)
+	return future.wait(ctx, op)
 }
 
 // CallAsync is [CallAsync] with these settings.
-func (o CallOptions) CallAsync(ctx context.Context, worker, function string, arguments ...any) (future *Future, err error) {
-	err = o.begin(ctx, "rpc_async", worker, function, arguments, func(frame *c.Frame) *c.Failure {
+func (o CallOptions) CallAsync(ctx context.Context, worker, function string, arguments ...any) (*Future, error) {
+	return o.async(ctx, "rpc_async", worker, function, arguments)
+}
+
+func (o CallOptions) async(ctx context.Context, op, worker, function string, arguments []any) (future *Future, err error) {
+	err = o.begin(ctx, op, worker, function, arguments, func(frame *c.Frame) *c.Failure {
 		handle, failure := c.CallRPC(worker, function, frame, o.raw(ctx))
 		if failure == nil {
 			future = newFuture(worker, function, handle)
@@ -82,12 +88,12 @@ func (o CallOptions) begin(ctx context.Context, op, worker, function string, arg
 		return ended(ctx, op, worker, "the context ended before the call")
 	}
 	if o.Timeout < 0 {
-		return invalid("rpc.CallOptions", "Timeout is %v; it must be 0 or more", o.Timeout)
+		return invalid(names.Operation(op), "CallOptions.Timeout is %v; it must be 0 or more", o.Timeout)
 	}
 	frame := c.NewFrame()
 	if err := gotorch.Try(func() {
 		for i, one := range arguments {
-			put(frame, one, function, fmt.Sprintf("argument %d", i))
+			put(frame, one, names.Operation(op), fmt.Sprintf("argument %d of %s", i, function))
 		}
 	}); err != nil {
 		frame.Release()
@@ -95,7 +101,7 @@ func (o CallOptions) begin(ctx context.Context, op, worker, function string, arg
 	}
 	failure := call(frame)
 	runtime.KeepAlive(arguments)
-	return errorOf(ctx, "", worker, failure)
+	return errorOf(ctx, op, worker, failure)
 }
 
 // Future is a call's result, or what Then makes of one. It may be used by several goroutines.
@@ -129,7 +135,9 @@ func (f *Future) Done() <-chan struct{} {
 }
 
 // Wait gives the result, each time values of its own. When ctx ends it returns; the call goes on.
-func (f *Future) Wait(ctx context.Context) (any, error) {
+func (f *Future) Wait(ctx context.Context) (any, error) { return f.wait(ctx, "rpc_future_wait") }
+
+func (f *Future) wait(ctx context.Context, op string) (any, error) {
 	// Waits by the session's context are ended by that already.
 	if f.handle == nil || ctx.Done() != nil && !isSessions(ctx) {
 		select {
@@ -140,7 +148,7 @@ func (f *Future) Wait(ctx context.Context) (any, error) {
 				select {
 				case <-f.Done():
 				case <-ctx.Done():
-					err = ended(ctx, "rpc_sync", f.worker, f.goesOn())
+					err = ended(ctx, op, f.worker, f.goesOn())
 				}
 			})
 			if err != nil {
@@ -154,7 +162,7 @@ func (f *Future) Wait(ctx context.Context) (any, error) {
 	value, failure := c.WaitRPC(f.handle)
 	runtime.KeepAlive(f)
 	if failure != nil {
-		return nil, errorOf(ctx, "rpc_sync", f.worker, failure)
+		return nil, errorOf(ctx, op, f.worker, failure)
 	}
 	return bridge.FromScript(value), nil
 }

@@ -82,7 +82,7 @@ func callsChild(ctx context.Context) error {
 		return err
 	}
 	if rank == "0" {
-		for name, one := range map[string]func(context.Context) error{"values": values, "failures": failures,
+		for name, one := range map[string]func(context.Context) error{"values": values, "failures": failures, "named": named,
 			"futures": futures, "circles": circles, "references": references, "training": training, "counts": counts} {
 			if err := one(ctx); err != nil {
 				return fmt.Errorf("%s: %w", name, err)
@@ -145,7 +145,7 @@ func failures(ctx context.Context) error {
 	}{
 		{"fails", gotorch.ErrCallback, "fails on worker 'worker1': out of paper"},
 		{"lost", gotorch.ErrDataLoss, "record 7 is torn"},
-		{"panics", gotorch.ErrCallback, "index out of range"},
+		{"panics", gotorch.ErrCallback, "index out of range [0] with length 0 (in tandem.example/gotorch/rpc_test.registerAll.func"},
 		{"shapes", gotorch.ErrInvalidArgument, "shapes cannot be multiplied"},
 		{"strange", gotorch.ErrInvalidArgument, "the result is a struct {}"},
 		{"nothing", gotorch.ErrNotFound, "registered are"},
@@ -156,6 +156,10 @@ func failures(ctx context.Context) error {
 		if !errors.Is(err, one.code) || !strings.Contains(err.Error(), one.text) || !errors.As(err, &ours) || ours.Worker != "worker1" {
 			return fmt.Errorf("%s failed with: %w", one.function, err)
 		}
+	}
+	if _, err := rpc.Call(ctx, "worker1", "panics"); !strings.Contains(err.Error(), ", calls_test.go:") ||
+		strings.ContainsAny(err.Error(), "\n\t") || strings.Contains(err.Error(), "goroutine") {
+		return fmt.Errorf("a panic's error has its line and not the stack: %w", err)
 	}
 	if _, err := rpc.Call(ctx, "worker7", "twice"); !errors.Is(err, gotorch.ErrNotFound) {
 		return fmt.Errorf("a call of nobody failed with: %w", err)
@@ -173,6 +177,66 @@ func failures(ctx context.Context) error {
 		return fmt.Errorf("a context that ended: %w", err)
 	}
 	return nil
+}
+
+// named are errors that name the function that the program called.
+func named(ctx context.Context) error {
+	there, err := rpc.Remote(ctx, "worker1", "fails")
+	if err != nil {
+		return err
+	}
+	defer there.Close()
+	later, err := rpc.CallAsync(ctx, "worker1", "fails")
+	if err != nil {
+		return err
+	}
+	closed, err := rpc.NewRRef(1)
+	if err != nil {
+		return err
+	}
+	closed.Close()
+	pass, err := rpc.NewAutogradContext()
+	if err != nil {
+		return err
+	}
+	pass.Close()
+	over, cancel := context.WithCancel(ctx)
+	cancel()
+	strange := make(chan int)
+	of := func(_ any, err error) error { return err }
+	for _, one := range []struct {
+		op   string
+		call func() error
+	}{
+		{"rpc.Call", func() error { return of(rpc.Call(ctx, "worker7", "echo")) }},
+		{"rpc.Call", func() error { return of(rpc.Call(ctx, "worker1", "fails")) }},
+		{"rpc.Call", func() error { return of(rpc.Call(ctx, "worker1", "echo", strange)) }},
+		{"rpc.Call", func() error { return of(rpc.Call(ctx, "worker1", "echo", closed)) }},
+		{"rpc.Call", func() error { return of(rpc.Call(over, "worker1", "echo")) }},
+		{"rpc.Call", func() error { return of(rpc.CallOptions{Timeout: -1}.Call(ctx, "worker1", "echo")) }},
+		{"rpc.Call", func() error { return of(rpc.CallOptions{Retries: -1}.Call(ctx, "worker1", "echo")) }},
+		{"rpc.CallAsync", func() error { return of(rpc.CallAsync(ctx, "worker7", "echo")) }},
+		{"rpc.CallAsync", func() error { return of(rpc.CallAsync(ctx, "worker1", "echo", strange)) }},
+		{"rpc.Future.Wait", func() error { return of(later.Wait(ctx)) }},
+		{"rpc.Remote", func() error { return of(rpc.Remote(ctx, "worker7", "echo")) }},
+		{"rpc.RRef.ToHere", func() error { return of(there.ToHere(ctx)) }},
+		{"rpc.RRef.ToHere", func() error { return of(closed.ToHere(ctx)) }},
+		{"rpc.RRef.LocalValue", func() error { return of(closed.LocalValue(ctx)) }},
+		{"rpc.RRef.Owner", func() error { return of(closed.Owner()) }},
+		{"rpc.AutogradContext.Backward", func() error { return pass.Backward(ctx) }},
+		{"rpc.AutogradContext.BackwardWith", func() error { return pass.BackwardWith(ctx, rpc.BackwardOptions{}) }},
+	} {
+		if err := names(one.op, one.call()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// names tells whether err is that of the function op.
+func names(op string, err error) error {
+	var ours *gotorch.Error
+	return check(errors.As(err, &ours) && ours.Op == op, "not that of %s: %v", op, err)
 }
 
 func futures(ctx context.Context) error {
@@ -405,6 +469,12 @@ func TestRefused(t *testing.T) { succeed(t, start(t, 1, "refused")) }
 func refusedChild(ctx context.Context) error {
 	if _, err := rpc.Workers(); !errors.Is(err, gotorch.ErrClosed) {
 		return fmt.Errorf("workers before Init: %w", err)
+	}
+	_, ofCounts := rpc.CountRRefs()
+	_, ofStatistics := rpc.Statistics()
+	_, ofSelf := rpc.Self()
+	if err := errors.Join(names("rpc.CountRRefs", ofCounts), names("rpc.Statistics", ofStatistics), names("rpc.Self", ofSelf)); err != nil {
+		return err
 	}
 	if err := rpc.Init(ctx, rpc.Options{Name: "not a name"}); !errors.Is(err, gotorch.ErrInvalidArgument) {
 		return fmt.Errorf("a name: %w", err)

@@ -220,7 +220,7 @@ func (p *ParameterClient) begin(ctx context.Context, op string) (done func(), se
 	failure, err := result(ctx, p.unfinished, op, "", "the context ended; the call before goes on")
 	if err == nil {
 		p.unfinished = nil
-		err = errorOf(ctx, "", "", failure)
+		err = errorOf(ctx, op, "", failure)
 	}
 	if err != nil {
 		done()

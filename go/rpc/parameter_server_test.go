@@ -147,6 +147,11 @@ func notJoined(ctx context.Context, options rpc.ParameterClientOptions) error {
 	if _, err := rpc.NewParameterClient(over, options); !errors.Is(err, context.Canceled) {
 		return fmt.Errorf("a context that is over: %w", err)
 	}
+	nothing := options
+	nothing.Tables, nothing.Dense = nil, rpc.DenseParameters{}
+	if _, err := rpc.NewParameterClient(ctx, nothing); !errors.Is(err, gotorch.ErrInvalidArgument) || !strings.Contains(err.Error(), "give either") {
+		return fmt.Errorf("neither tables nor dense parameters: %w", err)
+	}
 	options.Dense.Options = map[string]any{"lr": struct{}{}}
 	for range 3 {
 		if _, err := rpc.NewParameterClient(ctx, options); !errors.Is(err, gotorch.ErrInvalidArgument) || !strings.Contains(err.Error(), "lr") {

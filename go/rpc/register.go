@@ -3,7 +3,10 @@ package rpc
 import (
 	"context"
 	"errors"
+	"fmt"
+	"path/filepath"
 	"runtime"
+	"strings"
 
 	"tandem.example/gotorch"
 	"tandem.example/gotorch/internal/bridge"
@@ -32,7 +35,7 @@ func called(name string, function func([]any) (any, error), scope uint64, raw []
 			if frame != nil {
 				frame.Release()
 			}
-			frame, result, err = nil, nil, coded(c.ErrorOfPanic(problem))
+			frame, result, err = nil, nil, coded(panicked(problem))
 		}
 	}()
 	_, err = bridge.InScopeOf(c.Invocation{Scope: scope}, nil, func([]any) ([]any, error) {
@@ -53,6 +56,38 @@ func called(name string, function func([]any) (any, error), scope uint64, raw []
 		frame = nil
 	}
 	return frame, result, coded(err)
+}
+
+// panicked is what the caller gets of a panic in the function that called runs: text and place, as its stack is of no use there.
+func panicked(problem any) error {
+	err := c.ErrorOfPanic(problem)
+	var made *gotorch.PanicError
+	if !errors.As(err, &made) {
+		return err
+	}
+	return fmt.Errorf("panic: %v%s", problem, placeOfPanic())
+}
+
+// placeOfPanic is where the function panicked first, on the stack of a deferred function: " (in FUNCTION, FILE:LINE)".
+func placeOfPanic() string {
+	callers := make([]uintptr, 256)
+	frames := runtime.CallersFrames(callers[:runtime.Callers(1, callers)])
+	place, panics := "", false
+	for {
+		frame, more := frames.Next()
+		switch {
+		case frame.Function == "runtime.gopanic":
+			panics = true
+		case strings.HasSuffix(frame.Function, "/rpc.called"):
+			return place
+		case panics && !strings.HasPrefix(frame.Function, "runtime."):
+			panics = false
+			place = fmt.Sprintf(" (in %s, %s:%d)", frame.Function, filepath.Base(frame.File), frame.Line)
+		}
+		if !more {
+			return place
+		}
+	}
 }
 
 // coded has the code of an error of gotorch's cross to the caller.

@@ -60,16 +60,18 @@ func (r *RRef) native(frame *c.Frame, op string) c.RRef {
 }
 
 // Owner is the worker that has the value.
-func (r *RRef) Owner() (Worker, error) {
+func (r *RRef) Owner() (Worker, error) { return r.owner("rref_owner") }
+
+func (r *RRef) owner(op string) (Worker, error) {
 	if !r.users.acquire() {
-		return Worker{}, closed("rref_owner", "reference (RRef)")
+		return Worker{}, closed(op, "reference (RRef)")
 	}
 	defer r.release()
 	id, failure := c.RRefOwner(r.handle)
 	if failure != nil {
-		return Worker{}, errorOf(context.Background(), "", "", failure)
+		return Worker{}, errorOf(context.Background(), op, "", failure)
 	}
-	return workerOf(id)
+	return workerOf(id, op)
 }
 
 // IsOwner tells whether this worker has the value; false after Close.
@@ -106,7 +108,7 @@ func (r *RRef) LocalValue(ctx context.Context) (any, error) {
 }
 
 func (r *RRef) fetch(ctx context.Context, op string, get func(c.RRef) (c.Value, *c.Failure)) (any, error) {
-	owner, err := r.Owner()
+	owner, err := r.owner(op)
 	if err != nil {
 		return nil, err
 	}
@@ -149,5 +151,5 @@ type RRefCounts struct {
 // CountRRefs counts them.
 func CountRRefs() (RRefCounts, error) {
 	counts, failure := c.CountRRefs()
-	return RRefCounts(counts), errorOf(context.Background(), "", "", failure)
+	return RRefCounts(counts), errorOf(context.Background(), "rref_get_counts", "", failure)
 }

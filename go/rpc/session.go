@@ -55,10 +55,10 @@ var current atomic.Pointer[session]
 // several hosts that listen on loopback), gotorch.ErrNotFound (no such interface), gotorch.ErrTimeout naming the ranks that
 // are missing, gotorch.ErrUnsupported for a second time.
 func Init(ctx context.Context, options ...Options) error {
-	o, err := bridge.One(options)
-	if err != nil {
-		return err
+	if len(options) > 1 {
+		return invalid("rpc.Init", "%d structs of options were given, and one is taken", len(options))
 	}
+	o := bridge.First(options)
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
@@ -79,6 +79,7 @@ func Init(ctx context.Context, options ...Options) error {
 	var store c.Store
 	done := func() {}
 	if o.Store != nil {
+		var err error
 		if store, done, err = bridge.Store(o.Store); err != nil {
 			return err
 		}
@@ -158,10 +159,12 @@ type Worker struct {
 }
 
 // Workers are all of them, in order of id. gotorch.ErrClosed outside of a session.
-func Workers() ([]Worker, error) {
+func Workers() ([]Worker, error) { return workersFor("rpc_workers") }
+
+func workersFor(op string) ([]Worker, error) {
 	names, failure := c.RPCWorkers()
 	if failure != nil {
-		return nil, errorOf(context.Background(), "", "", failure)
+		return nil, errorOf(context.Background(), op, "", failure)
 	}
 	workers := make([]Worker, len(names))
 	for id, name := range names {
@@ -172,15 +175,16 @@ func Workers() ([]Worker, error) {
 
 // Self is this worker.
 func Self() (Worker, error) {
+	const op = "rpc_worker_id"
 	id, failure := c.RPCWorkerID()
 	if failure != nil {
-		return Worker{}, errorOf(context.Background(), "", "", failure)
+		return Worker{}, errorOf(context.Background(), op, "", failure)
 	}
-	return workerOf(id)
+	return workerOf(id, op)
 }
 
-func workerOf(id int) (Worker, error) {
-	workers, err := Workers()
+func workerOf(id int, op string) (Worker, error) {
+	workers, err := workersFor(op)
 	if err != nil {
 		return Worker{}, err
 	}
@@ -191,7 +195,7 @@ func workerOf(id int) (Worker, error) {
 // by that already, and runs on this goroutine's thread.
 func blocking(ctx context.Context, op, worker, goesOn string, call func() *c.Failure) error {
 	if isSessions(ctx) {
-		return errorOf(ctx, "", worker, call())
+		return errorOf(ctx, op, worker, call())
 	}
 	if ctx.Err() != nil {
 		return ended(ctx, op, worker, goesOn)
@@ -202,12 +206,12 @@ func blocking(ctx context.Context, op, worker, goesOn string, call func() *c.Fai
 // apart returns when the call does, or ctx ends.
 func apart(ctx context.Context, op, worker, goesOn string, call func() *c.Failure) error {
 	if ctx.Done() == nil {
-		return errorOf(ctx, "", worker, call())
+		return errorOf(ctx, op, worker, call())
 	}
 	came := make(chan *c.Failure, 1)
 	go func() { came <- call() }()
 	failure, err := result(ctx, came, op, worker, goesOn)
-	return cmp.Or(err, errorOf(ctx, "", worker, failure))
+	return cmp.Or(err, errorOf(ctx, op, worker, failure))
 }
 
 // result of a call on another goroutine; err: ctx has ended before.

@@ -17,7 +17,8 @@ type CallStatistics struct {
 // Statistics of the calls to each worker, by name. In a trace (dist.StartTrace) each call is one entry, with worker and
 // function.
 func Statistics() (map[string]CallStatistics, error) {
-	workers, err := Workers()
+	const op = "rpc_get_statistics"
+	workers, err := workersFor(op)
 	if err != nil {
 		return nil, err
 	}
@@ -25,7 +26,7 @@ func Statistics() (map[string]CallStatistics, error) {
 	for _, worker := range workers {
 		counted, failure := c.RPCStatisticsOf(worker.Name)
 		if failure != nil {
-			return nil, errorOf(context.Background(), "", worker.Name, failure)
+			return nil, errorOf(context.Background(), op, worker.Name, failure)
 		}
 		all[worker.Name] = CallStatistics{counted.Calls, counted.Failed, counted.Outstanding, counted.BytesSent,
 			counted.BytesReceived, time.Duration(counted.LatencyNanoseconds)}

@@ -93,6 +93,7 @@ var fields = map[string]string{
 	"stages_per_rank":               "StagesPerRank",
 	"stall_timeout":                 "StallTimeout",
 	"stall_timeout_ms":              "StallTimeout",
+	"standard_deviation":            "StandardDeviation",
 	"start_local_sgd_iter":          "startIter",
 	"start_power_sgd_iter":          "StartIter",
 	"static_graph":                  "StaticGraph",

@@ -40,16 +40,19 @@ var phrases = []struct{ from, to string }{
 	{"turn it off, or see load_cuda()", "turn it off; TANDEM_DEVICE in the environment says whether it runs with CUDA"},
 	{"quantization_perchannel_hook: bucket_size is", "dist.QuantizePerChannel: size is"},
 	{"wrap the hook with compress_wrapper()", "compress the hook (dist.CommHook.Compressed)"},
-	{"Options::timeout", "Options.Timeout"},
-	{"Options::rpc_timeout", "Options.CallTimeout"},
-	{"Options::num_worker_threads", "Options.NumWorkerThreads"},
-	{"Options::most_outstanding", "Options.MostOutstanding"},
-	{"Options::address", "Options.Address"},
 	{"rpc::init", "rpc.Init"},
 	{"rpc::shutdown", "rpc.Shutdown"},
 	{"to_here() gives", "RRef.ToHere gives"},
 	{"remote() takes", "rpc.Remote takes"},
 	{"shutdown() may be", "rpc.Shutdown may be"},
+	{"workers call shutdown() when", "workers call rpc.Shutdown when"},
+	{"call load_cuda() first, which says why it cannot", "TANDEM_DEVICE in the environment says whether it runs with CUDA"},
+	{"Tensor::to_dense", "Tensor.ToDense"},
+	{"Tensor::to_sparse", "Tensor.ToSparse"},
+	{"ParameterClient::leave()", "rpc.ParameterClient.Leave"},
+	{"call step() again, which waits on, before leave()", "call Step again, which waits on, before Leave"},
+	{"call step() again, which waits on, before state()", "call Step again, which waits on, before checkpoint.Folder.Save"},
+	{"call step() again, which waits on, before load()", "call Step again, which waits on, before checkpoint.Folder.Load"},
 	{"which is NULL", "which is nil"},
 	{"' is NULL", "' is nil"},
 }
@@ -65,6 +68,9 @@ var steps = regexp.MustCompile(`\b(?:to_float|one_hot|random_crop|center_crop|ra
 
 // quoted is a word that messages of the C ABI put in quotes themselves: an argument of the function, or an option.
 var quoted = regexp.MustCompile(`(argument|option) '([a-z0-9_]+)'`)
+
+// ofRPC is a field of the core's options of RPC and of parameter servers, whose structs have the same names in Go.
+var ofRPC = regexp.MustCompile(`\b((?:Call|ParameterClient|ParameterServer)?Options)::([a-z0-9_]+)`)
 
 // chosen is a field of the options that the function was given.
 var chosen = regexp.MustCompile(`options->([a-z0-9_]+)`)
@@ -118,6 +124,12 @@ func Message(text string) string {
 		if strings.Contains(text, one.from) {
 			text = strings.ReplaceAll(text, one.from, one.to)
 		}
+	}
+	if strings.Contains(text, "Options::") {
+		text = ofRPC.ReplaceAllStringFunc(text, func(found string) string {
+			parts := ofRPC.FindStringSubmatch(found)
+			return parts[1] + "." + Field(parts[2])
+		})
 	}
 	text = chosen.ReplaceAllStringFunc(text, func(found string) string {
 		return "options." + Field(chosen.FindStringSubmatch(found)[1])

@@ -186,6 +186,18 @@ func TestMessagesSpeakGo(t *testing.T) {
 		"argument 'tensor' is NULL":       "argument 'tensor' is nil",
 		"autocast computes in TDM_DTYPE_": "autocast computes in TDM_DTYPE_",
 
+		"CallOptions::retries are":                          "CallOptions.Retries are",
+		"ParameterServerOptions::most_bytes is -1":          "ParameterServerOptions.MostBytes is -1",
+		"beyond most_bytes, 1048576; add servers":           "beyond MostBytes, 1048576; add servers",
+		"let the others go on (lost_trainers)":              "let the others go on (GoOnWithoutLost)",
+		"Options::device_maps of worker 'b'":                "Options.DeviceMaps of worker 'b'",
+		"in Options::address or TP_SOCKET_IFNAME":           "in Options.Address or TP_SOCKET_IFNAME",
+		"as many as Options::most_outstanding allows":       "as many as Options.MostOutstanding allows",
+		"Call ParameterClient::leave() there":               "Call rpc.ParameterClient.Leave there",
+		"step() again, which waits on, before load()":       "step() again, which waits on, before load()",
+		"call step() again, which waits on, before leave()": "call Step again, which waits on, before Leave",
+		"All workers call shutdown() when they have done":   "All workers call rpc.Shutdown when they have done",
+
 		"bucket_cap_mb is -1.0; it must be 0 or more":        "BucketCapMB is -1.0; it must be 0 or more",
 		"options->io_retry_ms is -7, but must be":            "options.IORetry is -7, but must be",
 		"argument 'world_size' is -1; it must":               "argument 'worldSize' is -1; it must",

@@ -14,6 +14,7 @@ import (
 	"tandem.example/gotorch/nn"
 	"tandem.example/gotorch/optim"
 	"tandem.example/gotorch/recordio"
+	"tandem.example/gotorch/rpc"
 )
 
 // wrong is a value that an option does not take, and how the error is to call it: as Go's API does.
@@ -273,6 +274,40 @@ func TestErrorsOfGroupsNameGosOptions(t *testing.T) {
 		{"period", func() error { return made(dist.NewPeriodicModelAverager(group, 0, 0)) }},
 		{"warmup", func() error { return made(dist.NewPeriodicModelAverager(group, 1, -1)) }},
 		{"MostEvents", func() error { return group.StartTrace(ctx, dist.TraceOptions{MostEvents: -1}) }},
+	})
+}
+
+func TestErrorsOfRPCNameGosOptions(t *testing.T) {
+	ctx := t.Context()
+	init := func(o rpc.Options) func() error {
+		o.Name, o.Rank, o.WorldSize = "alone", gotorch.Some(0), 1
+		return func() error { return rpc.Init(ctx, o) }
+	}
+	table := map[string]rpc.EmbeddingTable{"words": {Rows: 10, Width: 2}}
+	client := func(o rpc.ParameterClientOptions) func() error {
+		if o.Servers == nil {
+			o.Servers = []string{"server"}
+		}
+		if o.Tables == nil {
+			o.Tables = table
+		}
+		return func() error { return made(rpc.NewParameterClient(ctx, o)) }
+	}
+	tables := func(one rpc.EmbeddingTable) func() error {
+		return client(rpc.ParameterClientOptions{Tables: map[string]rpc.EmbeddingTable{"words": one}})
+	}
+	check(t, []wrong{
+		{"Options.Timeout is ", init(rpc.Options{Timeout: -time.Second})},
+		{"Options.CallTimeout is ", init(rpc.Options{CallTimeout: -time.Second})},
+		{"Options.NumWorkerThreads is -1", init(rpc.Options{NumWorkerThreads: -1})},
+		{"Options.MostWorkerThreads is 3; it must be NumWorkerThreads (16)", init(rpc.Options{MostWorkerThreads: 3})},
+		{"Options.MostOutstanding is -1", init(rpc.Options{MostOutstanding: -1})},
+		{"ptions.Servers is empty", client(rpc.ParameterClientOptions{Servers: []string{}})},
+		{"ParameterClientOptions.Servers names one twice", client(rpc.ParameterClientOptions{Servers: []string{"a", "a"}})},
+		{"ParameterClientOptions.Staleness is of", client(rpc.ParameterClientOptions{Staleness: 2})},
+		{"Trainers -1", client(rpc.ParameterClientOptions{Trainers: -1})},
+		{"StandardDeviation", tables(rpc.EmbeddingTable{Rows: 10, Width: 2, StandardDeviation: gotorch.Some(-1.0)})},
+		{"MostBytes is -1", func() error { return made(rpc.NewParameterServer(rpc.ParameterServerOptions{MostBytes: -1})) }},
 	})
 }
 

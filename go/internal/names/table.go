@@ -342,7 +342,7 @@ var table = map[string]string{
 	"tdm_rpc_workers":                               "rpc.Workers",
 	"tdm_rref_counts":                               "rpc.RRefCounts",
 	"tdm_rref_create":                               "rpc.NewRRef",
-	"tdm_rref_get_counts":                           "rpc.RRefCounts",
+	"tdm_rref_get_counts":                           "rpc.CountRRefs",
 	"tdm_rref_is_owner":                             "rpc.RRef.IsOwner",
 	"tdm_rref_local_value":                          "rpc.RRef.LocalValue",
 	"tdm_rref_owner":                                "rpc.RRef.Owner",
