@@ -35,10 +35,7 @@ void measure(std::ostream& out, double seconds) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  double seconds = 0.5;
-  for (int i = 1; i + 1 < argc; i += 2) {
-    if (std::string(argv[i]) == "--seconds") seconds = std::atof(argv[i + 1]);
-  }
+  const double seconds = seconds_of(argc, argv);
   torch::set_num_threads(1);
   const std::string rank = std::getenv("RANK");
   rpc::register_function("nothing", [](const auto&) { return at::IValue(); });

@@ -3,9 +3,20 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstdlib>
 #include <functional>
+#include <string>
 #include <thread>
 #include <vector>
+
+// What --seconds says that each case takes.
+inline double seconds_of(int argc, char** argv) {
+  double seconds = 0.5;
+  for (int i = 1; i + 1 < argc; i += 2) {
+    if (std::string(argv[i]) == "--seconds") seconds = std::atof(argv[i + 1]);
+  }
+  return seconds;
+}
 
 // Microseconds from one call's end to the next one's, by so many threads.
 inline double time_calls(double seconds, int threads, const std::function<void()>& call) {
