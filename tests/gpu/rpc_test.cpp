@@ -5,6 +5,8 @@
 #include "cpp/rpc/workers.h"
 #include "gpu/gpu.h"
 #include "tandem/dist_autograd.h"
+#include "tandem/dist_optimizer.h"
+#include "tandem/optim.h"
 
 namespace tandem::testing::rpc_gpu_test {
 namespace {
@@ -133,7 +135,80 @@ const Role kCalls("gpu calls", [] {
   say("left");
 });
 
+// What is trained: half of it here, half on worker 1.
+constexpr int kSteps = 20, kWidth = 16;
+
+at::Tensor numbers(at::IntArrayRef sizes, double by) {
+  return torch::sin(torch::arange(c10::multiply_integers(sizes), torch::kDouble) * by + 1).view(sizes);
+}
+
+at::Tensor half(double by, at::Device device) {
+  return numbers({kWidth, kWidth}, by).to(device).requires_grad_(true);
+}
+
+at::Tensor batch_of(int step, at::Device device) {
+  return numbers({8, kWidth}, 0.1 * (step + 1)).to(device);
+}
+
+at::Tensor layer(const at::Tensor& x, const at::Tensor& weight) {
+  return torch::tanh(x.matmul(weight));
+}
+
+void join_to_train() {
+  rpc::register_function("second half", [](const Values& given) {
+    static const at::Tensor made = half(0.7, kGpu);
+    if (given.empty()) return RRef(at::IValue(made)).value();
+    return at::IValue(layer(given.at(0).toTensor(), made) * late_one());
+  });
+  load_cuda();
+  rpc::Options chosen = options();
+  chosen.device_maps["worker" + std::to_string(1 - rank())] = {{kGpu, kGpu}};
+  rpc::init(own_name(), chosen);
+}
+
+const Role kTrainsHalf("gpu trains half", [] {
+  join_to_train();
+  rpc::shutdown();
+});
+
+const Role kTrains("gpu trains", [] {
+  join_to_train();
+  say_error([] {
+    const std::vector<Option> rate{{"lr", 0.02}};
+    const at::Tensor first = half(0.3, kGpu);
+    const RRef second = RRef::from(rpc::rpc_sync("worker1", "second half"));
+    rpc::DistributedOptimizer optimizer("Adam", {RRef(at::IValue(first)), second}, rate);
+    for (int step = 0; step < kSteps; ++step) {
+      const rpc::AutogradContext context;
+      const at::Tensor hidden = layer(batch_of(step, kGpu), first) * late_one();
+      context.backward({rpc::rpc_sync("worker1", "second half", {hidden}).toTensor().square().sum()});
+      optimizer.step(context.id());
+    }
+    const at::Tensor alone_first = half(0.3, at::kCPU), alone_second = half(0.7, at::kCPU);
+    const auto alone = optim::make_optimizer("Adam", {alone_first, alone_second}, rate);
+    for (int step = 0; step < kSteps; ++step) {
+      layer(layer(batch_of(step, at::kCPU), alone_first), alone_second).square().sum().backward();
+      alone->step();
+      alone->zero_grad();
+    }
+    const auto differ = [](const at::Tensor& a, const at::Tensor& b) { return (a.detach().cpu() - b.detach()).abs().max().item<double>(); };
+    const double most = std::max(differ(first, alone_first), differ(second.to_here().toTensor(), alone_second));
+    say(most < 1e-10 ? "equal" : "differs by " + std::to_string(most));
+    say(differ(half(0.3, at::kCPU), alone_first) > 0.1 ? "moved" : "did not move");
+  });
+  rpc::shutdown();
+});
+
 class GpuRpc : public Gpu {};
+
+TEST_F(GpuRpc, TwentyStepsOfADistributedOptimizerAreThoseOfOneProcess) {
+  const Job job;
+  const auto workers = start(job, {"gpu trains", "gpu trains half"});
+  EXPECT_EQ(workers[0]->line(), "equal");
+  EXPECT_EQ(workers[0]->line(), "moved");
+  EXPECT_EQ(workers[0]->line(), "no error");
+  for (const auto& worker : workers) EXPECT_EQ(worker->wait(), 0);
+}
 
 TEST_F(GpuRpc, TensorsStayOnTheGpuAndAreWaitedFor) {
   const Job job;

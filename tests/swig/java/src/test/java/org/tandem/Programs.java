@@ -28,6 +28,7 @@ final class Programs {
       case "report" -> report();
       case "all-reduce" -> allReduce(Path.of(arguments[1]), Integer.parseInt(arguments[2]));
       case "rpc" -> RpcTest.worker(Path.of(arguments[1]), Integer.parseInt(arguments[2]));
+      case "rpc-gpu" -> RpcGpuTest.worker(Path.of(arguments[1]), Integer.parseInt(arguments[2]));
       case "parameters" -> ParameterServerTest.process(
           Path.of(arguments[1]), Integer.parseInt(arguments[2]), Integer.parseInt(arguments[3]), arguments[4]);
       case "several-values" -> severalValues(Path.of(arguments[1]), Integer.parseInt(arguments[2]), arguments[3]);
