@@ -3,7 +3,6 @@ package rpc
 import (
 	"context"
 	"runtime"
-	"sync"
 
 	"tandem.example/gotorch"
 	"tandem.example/gotorch/internal/c"
@@ -64,31 +63,15 @@ func NewDistributedOptimizer(ctx context.Context, kind string, parameters []*RRe
 		frame.Release()
 		return nil, ended(ctx, "distributed_optimizer_create", "", "the context ended before the call")
 	}
-	var mutex sync.Mutex
-	var made c.DistributedOptimizer
-	abandoned := false
-	err := blocking(ctx, "distributed_optimizer_create", "", "the context ended", func() *c.Failure {
+	handle, err := made(ctx, "distributed_optimizer_create", "the context ended", func() (c.DistributedOptimizer, *c.Failure) {
 		defer runtime.KeepAlive(parameters)
-		handle, failure := c.CreateDistributedOptimizer(kind, handles, frame,
+		return c.CreateDistributedOptimizer(kind, handles, frame,
 			c.DistributedOptimizerOptions{BeforeStep: o.BeforeStep, AfterStep: o.AfterStep, Locked: !o.Unlocked})
-		mutex.Lock()
-		defer mutex.Unlock()
-		if failure == nil && abandoned {
-			c.FreeDistributedOptimizer(handle)
-		} else {
-			made = handle
-		}
-		return failure
-	})
-	mutex.Lock()
-	defer mutex.Unlock()
+	}, c.FreeDistributedOptimizer)
 	if err != nil {
-		if abandoned = true; made != nil {
-			c.FreeDistributedOptimizer(made)
-		}
 		return nil, err
 	}
-	optimizer := &DistributedOptimizer{handle: made}
+	optimizer := &DistributedOptimizer{handle: handle}
 	optimizer.watch = leak.Track(optimizer, "rpc.DistributedOptimizer")
 	return optimizer, nil
 }

@@ -142,32 +142,18 @@ func NewParameterClient(ctx context.Context, o ParameterClientOptions) (*Paramet
 		frame.Release()
 		return nil, withWorker(ctx, "", err)
 	}
-	p := &ParameterClient{turn: make(chan struct{}, 1), parameters: o.Dense.Parameters}
-	joined := make(chan *c.Failure, 1)
-	join := func() {
-		handle, failure := c.CreateParameterClient(raw, frame)
-		runtime.KeepAlive(o)
-		p.handle = handle
-		joined <- failure
-	}
-	if ctx.Done() == nil || isSessions(ctx) {
-		join()
-	} else {
-		go join()
-	}
-	failure, err := result(ctx, joined, "parameter_client_create", "", "the context ended before all trainers had joined")
+	handle, err := made(ctx, "parameter_client_create", "the context ended before all trainers had joined",
+		func() (c.ParameterClient, *c.Failure) {
+			defer runtime.KeepAlive(o)
+			return c.CreateParameterClient(raw, frame)
+		}, func(late c.ParameterClient) {
+			c.LeaveParameterClient(late)
+			c.FreeParameterClient(late)
+		})
 	if err != nil {
-		go func() {
-			if <-joined == nil {
-				c.LeaveParameterClient(p.handle)
-				c.FreeParameterClient(p.handle)
-			}
-		}()
 		return nil, err
 	}
-	if failure != nil {
-		return nil, errorOf(ctx, "", "", failure)
-	}
+	p := &ParameterClient{handle: handle, turn: make(chan struct{}, 1), parameters: o.Dense.Parameters}
 	p.turn <- struct{}{}
 	p.watch = leak.Track(p, "rpc.ParameterClient")
 	return p, nil

@@ -214,6 +214,31 @@ func apart(ctx context.Context, op, worker, goesOn string, call func() *c.Failur
 	return cmp.Or(err, errorOf(ctx, op, worker, failure))
 }
 
+// made is what create gives, which waits for other workers. Where ctx ends before, drop gets it once it has come.
+func made[T any](ctx context.Context, op, goesOn string, create func() (T, *c.Failure), drop func(T)) (T, error) {
+	if ctx.Done() == nil || isSessions(ctx) {
+		one, failure := create()
+		return one, errorOf(ctx, op, "", failure)
+	}
+	var one, none T
+	came := make(chan *c.Failure, 1)
+	go func() {
+		handle, failure := create()
+		one = handle
+		came <- failure
+	}()
+	failure, err := result(ctx, came, op, "", goesOn)
+	if err == nil {
+		return one, errorOf(ctx, op, "", failure)
+	}
+	go func() {
+		if <-came == nil {
+			drop(one)
+		}
+	}()
+	return none, err
+}
+
 // result of a call on another goroutine; err: ctx has ended before.
 func result(ctx context.Context, of <-chan *c.Failure, op, worker, goesOn string) (failure *c.Failure, err error) {
 	c.WaitingInRPC(func() {

@@ -22,11 +22,15 @@ namespace {
 
 using BackendType = c10d::ProcessGroup::BackendType;
 
-// Of the ranks that are connected to all others, the number; and whether that is all of them.
+// Of the ranks that are connected to all others, the number; and whether that is all of them. Then of those that know.
 constexpr const char* kConnectedKey = "connected";
 constexpr const char* kAllConnectedKey = "all_connected";
+constexpr const char* kAssuredKey = "assured";
+constexpr const char* kAllAssuredKey = "all_assured";
 // A rank that others have connected to has only those left that are connecting as well.
 constexpr std::chrono::seconds kUntilConnected{2};
+// Others that leave together with the rank that serves the store; less than a process has to end.
+constexpr std::chrono::milliseconds kUntilAssured{500};
 
 // Nothing when the ranks are on several hosts, and the backend may be another and had better be.
 ControlledBackend connect_shm(GroupBootstrap& bootstrap, const std::shared_ptr<GroupState>& state, bool only_shm,
@@ -66,6 +70,7 @@ std::shared_ptr<Channel> Channel::open(const BackendEntry& entry, const ProcessG
   channel->kind = entry.kind;
   channel->state = GroupState::make(options.name, rendezvous.rank, rendezvous.world_size, options.timeout, latch);
   channel->store = rendezvous.store;
+  channel->serves_store = rendezvous.serves_store;
   channel->type = BackendType::CUSTOM;
   ControlledBackend backend;
   if (entry.kind == BackendKind::kNone) {
@@ -132,17 +137,20 @@ void Channel::end(const std::string& reason) {
 }
 
 void Channel::tell_connected() const {
-  if (store.store()->add(kConnectedKey, 1) < state->size()) return;
-  state->set_complete();
-  store.store()->set(kAllConnectedKey, "");
+  if (store.store()->add(kConnectedKey, 1) == state->size()) store.store()->set(kAllConnectedKey, "");
 }
 
+// Where a collective has shown that all ranks are connected, none of them asks the store.
 void Channel::await_connected() const {
   if (state->is_complete()) return;
   const auto deadline = std::chrono::steady_clock::now() + kUntilConnected;
   try {
     const StoreLimit limit(deadline);
-    store.waiter().wait(kAllConnectedKey, deadline);
+    auto waiter = store.waiter();
+    if (!waiter.wait(kAllConnectedKey, deadline)) return;
+    if (store.store()->add(kAssuredKey, 1) == state->size()) store.store()->set(kAllAssuredKey, "");
+    // LibTorch's client warns, with a backtrace, of a server that goes while it asks.
+    if (serves_store) waiter.wait(kAllAssuredKey, std::min(deadline, std::chrono::steady_clock::now() + kUntilAssured));
   } catch (const std::exception&) {
     // Whoever serves the store has ended: nobody is on the way any more.
   }

@@ -39,6 +39,7 @@ struct Channel {
   std::shared_ptr<GroupState> state;
   WaitableStore
       store;  // of this channel alone, where there are other ranks; sub-groups, which outlive it, meet there, too
+  bool serves_store = false;  // it ends with this process
   c10::intrusive_ptr<GroupBackend> backend;
   c10d::ProcessGroup::BackendType type = c10d::ProcessGroup::BackendType::UNDEFINED;
 
@@ -56,7 +57,8 @@ struct Channel {
   // That this rank is connected to all others.
   void tell_connected() const;
   // Waits, not for long, until all ranks have connected to each other: those that have not would take the end of this
-  // rank's connections for a failure to connect.
+  // rank's connections for a failure to connect. The rank that serves the store also stays, less
+  // long, for others that ask there.
   void await_connected() const;
   bool serves(c10::DeviceType device) const;
   // The backend takes only the dtypes that it computes with.

@@ -1,8 +1,9 @@
-// LibTorch's engine of `rpc` by itself: its agent, its messages and its callback, with an operator of two numbers.
+// LibTorch's engine of `rpc` by itself: its agent, its messages and its callback, with operators of two numbers and of a
+// tensor, which gives it back.
 //
 //   bench-rpc-engine --seconds 0.5
 //
-// Writes rank-R.json as bench-rpc does, with the cases empty-call and calls-8.
+// Writes rank-R.json as bench-rpc does, without 64MB-tensor.
 #include <torch/csrc/distributed/autograd/context/container.h>
 #include <torch/csrc/distributed/c10d/TCPStore.hpp>
 #include <torch/csrc/distributed/rpc/request_callback_no_python.h>
@@ -51,18 +52,28 @@ void run(double seconds) {
   agent->start();
   std::ofstream out(environment("BENCH_OUT") + "/rank-" + std::to_string(rank) + ".json");
   if (rank == 0) {
-    const auto op = torch::jit::getOperatorForLiteral("aten::add.int(int a, int b) -> (int)");
+    const auto add = torch::jit::getOperatorForLiteral("aten::add.int(int a, int b) -> (int)");
+    const auto positive = torch::jit::getOperatorForLiteral("aten::positive(Tensor(a) self) -> Tensor(a)");
     const torch_rpc::WorkerInfo& to = agent->getWorkerInfo("worker1");
-    const auto call = [&] {
-      const auto answer = agent->send(to, torch_rpc::ScriptCall(op, {1, 2}).toMessage());
+    const auto call = [&](const std::shared_ptr<torch::jit::Operator>& op, std::vector<at::IValue> given) {
+      const auto answer = agent->send(to, torch_rpc::ScriptCall(op, std::move(given)).toMessage());
       answer->waitAndThrow();
       auto type = torch_rpc::MessageType::UNKNOWN;
       const auto message = answer->constValue().toCustomClass<torch_rpc::Message>();
       const auto read = torch_rpc::deserializeResponse(*message, type);
-      if (static_cast<torch_rpc::ScriptResp&>(*read).value().toInt() != 3) std::abort();
+      return static_cast<torch_rpc::ScriptResp&>(*read).value();
     };
-    out << "{\"us\": {\"empty-call\": " << time_calls(seconds, 1, call);
-    out << ", \"calls-8\": " << time_calls(seconds, 8, call) << "}}";
+    const at::Tensor small = torch::arange(256, torch::kFloat32);
+    const auto sum = [&] {
+      if (call(add, {1, 2}).toInt() != 3) std::abort();
+    };
+    const auto echo = [&] {
+      if (!call(positive, {small}).toTensor().equal(small)) std::abort();
+    };
+    out << "{\"us\": {\"empty-call\": " << time_calls(seconds, 1, sum);
+    out << ", \"1KB-tensor\": " << time_calls(seconds, 1, echo);
+    out << ", \"calls-8\": " << time_calls(seconds, 8, sum);
+    out << ", \"tensor-calls-8\": " << time_calls(seconds, 8, echo) << "}}";
   } else {
     out << "{}";
   }

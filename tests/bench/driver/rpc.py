@@ -5,7 +5,7 @@ from . import measure, places, report
 WORKERS, SECONDS = 2, 0.5
 # At most this part of Python's time a call.
 AT_MOST = {"empty-call": 0.6, "1KB-tensor": 0.45, "64MB-tensor": 1.0, "calls-8": 1 / 2.5, "tensor-calls-8": 1 / 1.5}
-ENGINE = ("empty-call", "calls-8")  # cases that the engine's program has too
+ENGINE = ("empty-call", "1KB-tensor", "calls-8", "tensor-calls-8")  # cases that the engine's program has too
 # As a program in Python starts: with an address that this host alone reaches.
 ENVIRONMENT = {"TP_SOCKET_IFNAME": "lo"}
 

@@ -129,6 +129,17 @@ int end_while_pending() {
   return 0;
 }
 
+// Makes a group and leaves it without a collective, rank 0 first, which serves the store. What LibTorch warns of comes as
+// a line.
+int leave_unused() {
+  dup2(STDOUT_FILENO, STDERR_FILENO);
+  const auto group = ProcessGroup::create(from_environment());
+  std::this_thread::sleep_for(std::chrono::milliseconds(100) * group->rank());
+  group->close();
+  say("left");
+  return 0;
+}
+
 // May have few descriptors more than it has.
 int with_few_descriptors() {
   const auto limit = net::descriptor_use().open + 30;
@@ -146,6 +157,7 @@ int run_child(const std::string& role) {
   if (role == "abort") return abort_while_waiting();
   if (role == "train") return train_until_peer_dies();
   if (role == "end") return end_while_pending();
+  if (role == "leave") return leave_unused();
   return 2;
 }
 
@@ -306,6 +318,16 @@ TEST_P(Backends, AProgramMayEndWithCollectivesPending) {
   const auto other = job.start("end", 1, 2);
   EXPECT_EQ(first->line(), "ready");
   EXPECT_EQ(first->wait(std::chrono::seconds(20)), 0);
+}
+
+TEST_P(Backends, RanksThatLeaveAnUnusedGroupLaterThanTheStoresDoSoQuietly) {
+  const Job job = this->job();
+  std::vector<std::unique_ptr<Child>> ranks;
+  for (int rank = 0; rank < 3; ++rank) ranks.push_back(job.start("leave", rank, 3));
+  for (const auto& rank : ranks) {
+    EXPECT_EQ(rank->line(), "left");
+    EXPECT_EQ(rank->wait(), 0);
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Names, Backends, ::testing::Values("gloo", "shm"),
