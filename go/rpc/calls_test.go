@@ -400,6 +400,10 @@ func training(ctx context.Context) error {
 	if err := optimizer.Step(ctx, pass); err != nil {
 		return err
 	}
+	pass.Close()
+	if err := optimizer.Step(ctx, pass); !errors.Is(err, gotorch.ErrClosed) {
+		return fmt.Errorf("a step of a pass that was closed: %w", err)
+	}
 	state, err := rpc.Call(ctx, "worker1", "weight")
 	if err != nil {
 		return err

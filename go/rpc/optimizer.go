@@ -92,9 +92,13 @@ func (d *DistributedOptimizer) release() {
 	}
 }
 
-// Step applies the gradients of a pass, on all owners at a time; parameters without one are left alone. Errors: those of
-// calls; other owners may have made their step then.
+// Step applies the gradients of a pass, on all owners at a time; parameters without one are left alone. Errors:
+// gotorch.ErrClosed after the pass's Close; gotorch.ErrNotFound where no owner had part in it; those of calls, and other owners
+// may have made their step then.
 func (d *DistributedOptimizer) Step(ctx context.Context, pass *AutogradContext) error {
+	if pass.closed.Load() {
+		return closed("distributed_optimizer_step", "autograd context")
+	}
 	return d.use(ctx, "distributed_optimizer_step", func(handle c.DistributedOptimizer) *c.Failure {
 		return c.StepDistributedOptimizer(handle, pass.id)
 	})

@@ -284,6 +284,7 @@ func (p *ParameterClient) run(ctx context.Context, op, what string, call func() 
 }
 
 // Steps is the number of this trainer's next step, from 0; who joined late counts on from where the others were. -1 after Close.
+// It waits for the end of a step that was left alone.
 func (p *ParameterClient) Steps() int {
 	if p == nil || p.turn == nil || !p.users.acquire() {
 		return -1
@@ -291,6 +292,9 @@ func (p *ParameterClient) Steps() int {
 	defer p.release()
 	<-p.turn
 	defer func() { p.turn <- struct{}{} }()
+	if p.unfinished != nil { // a step that was left alone counts once it is over; the next call has its failure
+		c.WaitingInRPC(func() { p.unfinished <- <-p.unfinished })
+	}
 	return int(c.StepsOfParameterClient(p.handle))
 }
 

@@ -41,7 +41,8 @@ struct DataParallelOptions {
   bool broadcast_buffers = true;         // from rank 0, at the start and before each forward that trains
   bool find_unused_parameters = false;   // parameters may be without gradient in a step
   // Gradients are views of the buckets: less memory, and on CPUs backward writes weights of linear layers there, so that
-  // they are not copied. Take a clone of a gradient that is to be kept: the next backward writes in the same place.
+  // they are not copied. Take a clone of a gradient that is to be kept: the next backward writes in the same place, and
+  // fails where its own graph holds what was there.
   bool gradient_as_bucket_view = false;
   bool static_graph = false;             // every step uses the same parameters, in the same order
   bool init_sync = true;                 // verify shapes and broadcast from rank 0 at the start

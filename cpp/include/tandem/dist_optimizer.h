@@ -42,7 +42,8 @@ class TANDEM_API DistributedOptimizer {
   DistributedOptimizer& operator=(const DistributedOptimizer&) = delete;
 
   // Applies the gradients of a context, on all owners at a time; parameters without one are left alone. Blocks. Errors:
-  // kUnsupported from LBFGS, which needs a closure; those of calls. Others may have made their step then.
+  // kNotFound where none of them had part in the context, as after its end; kUnsupported from LBFGS, which needs a closure;
+  // those of calls. Others may have made their step then.
   void step(std::int64_t context);
   // On all owners, for schedules of learning rates. Errors: those of Optimizer::set_option().
   void set_option(const Option& option);

@@ -57,10 +57,7 @@ void DataParallelReducer::Parts::use_layout(const BucketAdvisor::Layout& layout)
   arguments->buckets = layout.buckets;
   arguments->bucket_bytes = layout.bytes;
   arguments->first_bucket_bytes = layout.first_bytes;
-  make_reducer();
-  rebuilt = false;
-  first_of_static = options.static_graph;
-  accumulated_first = false;
+  make_reducer_anew();
 }
 
 void DataParallelReducer::Parts::advance_trial() {

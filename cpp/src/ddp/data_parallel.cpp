@@ -200,6 +200,13 @@ void DataParallelReducer::Parts::make_reducer() {
   }
 }
 
+void DataParallelReducer::Parts::make_reducer_anew() {
+  make_reducer();
+  rebuilt = false;
+  first_of_static = options.static_graph;
+  accumulated_first = false;
+}
+
 void DataParallelReducer::Parts::weigh_gradients() {
   weights = std::make_shared<SampleWeights>(group->rank(), group->size());
   for (const at::Tensor& parameter : trained) {

@@ -155,12 +155,9 @@ void DataParallelReducer::prepare_forward(bool training, std::int64_t samples) {
   const bool times = parts.timer && grad && parts.require_backward_sync;
   if (times) parts.timer->begin_forward(/*continues=*/parts.pass->pending && !parts.refused);
   if (std::exchange(parts.refused, false)) {
-    // The reducer expects gradients still, also those of a backward in no_sync.
-    parts.reducer->reset_state();
-    parts.rebuilt = false;
-    // From now on the reducer says of its buckets what they were made of before.
-    if (parts.places) parts.places->forget();
-    parts.places.reset();
+    // The reducer expects gradients still, also those of a backward in no_sync. After its own reset it would say of
+    // buckets what they were made of before.
+    parts.make_reducer_anew();
     parts.pass->pending = false;
     if (parts.in_backward) parts.in_backward->forget();
     if (parts.weights) parts.weights->forget();

@@ -98,6 +98,8 @@ struct DataParallelReducer::Parts {
   // backward.
   std::vector<c10d::GradBucket> buckets() const;
   void make_reducer();
+  // Its first iteration is still to come.
+  void make_reducer_anew();
   // When an iteration is over.
   void advance_trial();
   void start_trial();

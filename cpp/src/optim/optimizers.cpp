@@ -1,9 +1,6 @@
 // Optimizers by name.
-#include <algorithm>
-
 #include "optim/lbfgs.h"
 #include "optim/rules/rules.h"
-#include "optim/state_names.h"
 
 namespace tandem::optim {
 namespace {
@@ -33,20 +30,6 @@ std::unique_ptr<RuleOptimizer> make_rule(const std::string& type) {
 }
 
 }  // namespace
-
-std::vector<std::string> state_names(const std::string& type) {
-  return make_rule(type)->state_names();
-}
-
-std::vector<std::string> types_that_remember(const std::vector<std::string>& names) {
-  std::vector<std::string> types;
-  for (const Entry& entry : kRules) {
-    const std::vector<std::string> own = entry.make()->state_names();
-    const auto is_own = [&](const std::string& name) { return std::ranges::find(own, name) != own.end(); };
-    if (std::ranges::all_of(names, is_own)) types.emplace_back(entry.type);
-  }
-  return types;
-}
 
 std::unique_ptr<Optimizer> make_optimizer(const std::string& type, std::vector<ParameterGroup> groups,
                                           const std::vector<Option>& options) {

@@ -235,13 +235,6 @@ std::vector<std::pair<std::string, at::Tensor>> RuleOptimizer::state() const {
   return items;
 }
 
-std::vector<std::string> RuleOptimizer::state_names() const {
-  std::vector<std::string> names(traits_.slots.begin(), traits_.slots.end());
-  names.insert(names.end(), traits_.scalars.begin(), traits_.scalars.end());
-  if (traits_.counts_steps) names.emplace_back("step");
-  return names;
-}
-
 void RuleOptimizer::load_state(const std::vector<std::pair<std::string, at::Tensor>>& items) {
   at::NoGradGuard no_grad;
   std::vector<State> loaded(states_.size());

@@ -67,7 +67,6 @@ class RuleOptimizer : public Optimizer {
   std::vector<std::pair<std::string, at::Tensor>> state() const final;
   void load_state(const std::vector<std::pair<std::string, at::Tensor>>& state) final;
   const char* type() const final { return traits_.type; }
-  std::vector<std::string> state_names() const;
 
   // What groups that are added from now on have where they do not say otherwise.
   void set_defaults(const std::vector<Option>& options);

@@ -419,12 +419,13 @@ void Client::leave(bool in_good_order) {
     if (failure_) throw *failure_;
     check_between_steps("leave()");
   }
-  has_left_ = true;
   std::vector<rpc::Future> calls;
   for (std::size_t server = 0; server < servers(); ++server) {
     if (!joined_[server]) continue;
     calls.push_back(call_server(server, kLeave, {self_, in_good_order}, in_good_order ? options_.timeout : kGiveUp));
+    joined_[server] = false;
   }
+  has_left_ = true;
   wait_for_all(calls);
 }
 

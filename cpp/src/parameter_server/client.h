@@ -70,7 +70,7 @@ class Client {
   void check_between_steps(const char* what) const;
   void check_optimizers(const Checkpoint& checkpoint) const;
   void check_optimizer(const std::string& what, const std::string& name, const std::string& type,
-                       const Checkpoint& checkpoint, const std::map<std::string, std::int64_t>& names) const;
+                       const Checkpoint& checkpoint) const;
   void load_table(const std::string& name, const Checkpoint& checkpoint, int part, int parts);
   void load_dense(const Checkpoint& checkpoint, int part, int parts);
 

@@ -5,7 +5,6 @@
 #include <sstream>
 
 #include "base/invalid.h"
-#include "optim/state_names.h"
 #include "parameter_server/client.h"
 #include "parameter_server/table.h"
 
@@ -44,15 +43,19 @@ const at::Tensor* find_in(const NamedTensors& tensors, const std::string& name) 
   return found == tensors.end() ? nullptr : &found->second;
 }
 
-// Whether tables take it, so that it may have saved one.
-bool takes_rows(const std::string& optimizer) {
-  return optimizer == "SGD" || optimizer == "Adagrad" || optimizer == "SparseAdam";
+// Under which optimizer a table or dense parameter was saved: "users.optimizer", its name as bytes.
+constexpr const char* kOptimizer = "optimizer";
+
+OwnTensor optimizer_entry(const std::string& of, const std::string& type) {
+  const at::Tensor name = at::empty({static_cast<std::int64_t>(type.size())}, at::kByte);
+  std::ranges::copy(type, name.mutable_data_ptr<std::uint8_t>());
+  return {of + "." + kOptimizer, name};
 }
 
-std::string listed(const std::vector<std::string>& words, const char* between) {
-  std::string text;
-  for (const std::string& word : words) text += (text.empty() ? "" : between) + word;
-  return text;
+std::string optimizer_in(const at::Tensor& entry) {
+  if (entry.scalar_type() != at::kByte || entry.dim() != 1) return "no optimizer's name";
+  const at::Tensor name = entry.contiguous();
+  return {reinterpret_cast<const char*>(name.const_data_ptr<std::uint8_t>()), static_cast<std::size_t>(name.numel())};
 }
 
 // "users.exp_avg" is of the longest name that it begins with.
@@ -101,6 +104,7 @@ void Client::read_table(const std::string& name, int part, int parts,
     sections[state == kValues ? kTables : kTableOptimizers].push_back(std::move(own));
   }
   if (part != 0) return;
+  sections[kTableOptimizers].push_back(optimizer_entry(name, table.optimizer));
   for (const auto& [state, tensor] : numbers) sections[kTableOptimizers].push_back({name + "." + state, tensor});
 }
 
@@ -109,6 +113,7 @@ void Client::read_dense(int part, int parts, std::map<std::string, std::vector<O
   for (auto& list : names) list = c10::impl::GenericList(c10::AnyType::get());  // copies share their elements
   for (std::size_t i = static_cast<std::size_t>(part); i < dense_servers_.size(); i += static_cast<std::size_t>(parts)) {
     names[dense_servers_[i]].push_back(dense_.parameters[i].first);
+    sections[kTableOptimizers].push_back(optimizer_entry(dense_.parameters[i].first, dense_.optimizer));
   }
   std::vector<rpc::Future> calls;
   for (std::size_t server = 0; server < servers(); ++server) {
@@ -169,34 +174,23 @@ CheckpointRequest Client::request(int part, int parts) const {
   return request;
 }
 
-// Of a table or dense parameter: what the checkpoint has of an optimizer's is of this one's.
 void Client::check_optimizer(const std::string& what, const std::string& name, const std::string& type,
-                             const Checkpoint& checkpoint, const std::map<std::string, std::int64_t>& names) const {
-  std::vector<std::string> saved;
-  for (const auto& [of, tensor] : section_of(checkpoint, kTableOptimizers)) {
-    if (owner_of(of, names) == name) saved.push_back(of.substr(name.size() + 1));
-  }
-  const std::vector<std::string> known = optim::state_names(type);
-  const auto is_known = [&](const std::string& state) { return std::ranges::find(known, state) != known.end(); };
-  if (std::ranges::all_of(saved, is_known)) return;
-  std::vector<std::string> savers = optim::types_that_remember(saved);
-  if (what == "table") std::erase_if(savers, [](const std::string& saver) { return !takes_rows(saver); });
-  const std::string saver = savers.empty() ? "another optimizer" : listed(savers, " or ");
-  invalid(what + " '" + name + "' of the checkpoint of step " + std::to_string(checkpoint.step) + " was saved under " +
-          saver + " (which remembers " + listed(saved, ", ") + "), and the servers have " + type +
-          " for it: declare it with the optimizer that it was saved under, or load a checkpoint that was saved under " +
-          type);
+                             const Checkpoint& checkpoint) const {
+  const at::Tensor* entry = find_in(section_of(checkpoint, kTableOptimizers), name + "." + kOptimizer);
+  if (!entry) return;  // it has values alone, or is of another part
+  const std::string saved = optimizer_in(*entry);
+  if (saved == type) return;
+  invalid(what + " '" + name + "' of the checkpoint of step " + std::to_string(checkpoint.step) + " was saved under " + saved +
+          ", and the servers have " + type + " for it: declare it with the optimizer that it was saved under, or load a checkpoint "
+          "that was saved under " + type);
 }
 
 void Client::check_optimizers(const Checkpoint& checkpoint) const {
-  std::map<std::string, std::int64_t> names;
-  for (const auto& [name, embedding] : embeddings_) names[name] = 0;
-  for (const auto& [name, parameter] : dense_.parameters) names[name] = 0;
   for (const auto& [name, embedding] : embeddings_) {
-    check_optimizer("table", name, embedding.table.optimizer, checkpoint, names);
+    check_optimizer("table", name, embedding.table.optimizer, checkpoint);
   }
   for (const auto& [name, parameter] : dense_.parameters) {
-    check_optimizer("dense parameter", name, dense_.optimizer, checkpoint, names);
+    check_optimizer("dense parameter", name, dense_.optimizer, checkpoint);
   }
 }
 
@@ -213,7 +207,8 @@ void Client::load_table(const std::string& name, const Checkpoint& checkpoint, i
   for (const auto& [other, parameter] : dense_.parameters) names[other] = 0;
   NamedTensors state{{kValues, *values}};
   for (const auto& [of, tensor] : section_of(checkpoint, kTableOptimizers)) {
-    if (owner_of(of, names) == name) state.emplace_back(of.substr(name.size() + 1), tensor);
+    if (owner_of(of, names) != name) continue;
+    if (std::string one = of.substr(name.size() + 1); one != kOptimizer) state.emplace_back(std::move(one), tensor);
   }
   for (const auto& [of, tensor] : state) {
     if (of != kValues && tensor.numel() == 1 && tensor.dim() == 0) continue;
@@ -265,8 +260,9 @@ void Client::load_dense(const Checkpoint& checkpoint, int part, int parts) {
   for (const auto& [of, tensor] : section_of(checkpoint, kTableOptimizers)) {
     const auto owner = names.find(owner_of(of, names));
     if (owner == names.end() || owner->second < 0 || owner->second % parts != part) continue;
-    writes[dense_servers_[static_cast<std::size_t>(owner->second)]].emplace_back(
-        owner->first + "/" + of.substr(owner->first.size() + 1), tensor);
+    const std::string state = of.substr(owner->first.size() + 1);
+    if (state == kOptimizer) continue;
+    writes[dense_servers_[static_cast<std::size_t>(owner->second)]].emplace_back(owner->first + "/" + state, tensor);
   }
   std::vector<rpc::Future> calls;
   for (std::size_t server = 0; server < servers(); ++server) {

@@ -395,7 +395,7 @@ void Server::lose(const std::string& trainer, const std::string& how) {
   const auto names = trainers_->names();
   if (std::ranges::find(names, trainer) == names.end()) return;
   // Other servers wait for what it would have told them.
-  const bool half_joined = trainers_->is_joining(trainer) && tables_->declared_by == trainer;
+  const bool half_joined = trainers_->is_half_joined(trainer);
   trainers_->remove(trainer);
   if (trainers_->mode().lost_ones_leave && trainers_->have_all_joined() && !half_joined) {
     go_through_steps();
@@ -403,7 +403,7 @@ void Server::lose(const std::string& trainer, const std::string& how) {
   }
   const bool gone = how == "is gone";
   fail(Error(gone ? ErrorCode::kPeerLost : ErrorCode::kAborted,
-             "trainer '" + trainer + "' " + how + (half_joined ? " before it had made the tables on all servers" : "") +
+             "trainer '" + trainer + "' " + how + (half_joined ? " before it had joined all servers" : "") +
                  "; see its output for why. Start again from a checkpoint" +
                  (trainers_->mode().lost_ones_leave ? "" : ", or let the others go on (lost_trainers)")));
 }

@@ -29,7 +29,7 @@ std::int64_t Trainers::join(const std::string& name, std::optional<std::int64_t>
   clocks_.emplace(name, *first);
   if (decides) holds_.insert(name);
   // Late ones begin with step 1 or more: so all servers count the same ones as the first, in whatever order they come.
-  if (!mode_.synchronous || *first == 0) ++joined_;
+  if ((!mode_.synchronous || *first == 0) && ++joined_ <= mode_.trainers) required_.insert(name);
   return *first;
 }
 
@@ -40,6 +40,7 @@ void Trainers::admit(const std::string& name) {
 bool Trainers::remove(const std::string& name) {
   if (!mode_.synchronous) step_ = slowest();
   holds_.erase(name);
+  required_.erase(name);
   return clocks_.erase(name) > 0;
 }
 

@@ -50,8 +50,8 @@ class Trainers {
 
   // Whether so many steps of it are counted here. Errors: kNotFound.
   bool has_come_to(const std::string& name, std::int64_t clock) const { return clock_of(name) >= clock; }
-  // It has joined, and not all servers know of it.
-  bool is_joining(const std::string& name) const { return holds_.contains(name); }
+  // It has joined, other servers may not know of it, and without it they wait for ever.
+  bool is_half_joined(const std::string& name) const { return holds_.contains(name) && required_.contains(name); }
   // Whether one may compute its next step. Errors: kNotFound.
   bool may_go_on(const std::string& name) const;
   // For whom it waits.
@@ -70,6 +70,7 @@ class Trainers {
   const Mode mode_;
   std::map<std::string, std::int64_t> clocks_;
   std::set<std::string> holds_;  // that join
+  std::set<std::string> required_;  // the first ones, before whom nobody begins
   std::int64_t joined_ = 0;      // ever
   std::int64_t step_ = 0;        // synchronous: the present one; else that of the slowest when there was one
 };

@@ -65,11 +65,24 @@ at::IValue result_of_call(const torch::jit::Operator& op, torch::jit::Stack stac
   return value;
 }
 
+// Fails the future where a pool that closes drops the task before it has begun: nobody else would complete it.
+struct Begun {
+  explicit Begun(Callback::Future of) : future(std::move(of)) {}
+  ~Begun() {
+    if (future) future->setErrorIfNeeded(std::make_exception_ptr(Error(ErrorCode::kAborted, "this worker has left (rpc::shutdown)")));
+  }
+  Begun(const Begun&) = delete;
+  Begun& operator=(const Begun&) = delete;
+  Callback::Future future;
+};
+
 // `body` completes the future, or throws. Both in the call's streams: an answer goes once what they were given is done, and
 // LibTorch takes those for them that are current when its future is completed.
 FunctionPool::Task completing(Callback::Future future, const Callback::Streams& streams,
                               std::function<void(torch_rpc::JitFuture&)> body) {
-  return [future = std::move(future), streams, body = std::move(body), context = Container::currentContextId()] {
+  return [begun = std::make_shared<Begun>(std::move(future)), streams, body = std::move(body),
+          context = Container::currentContextId()] {
+    const Callback::Future future = std::exchange(begun->future, nullptr);
     const WithContext inside(context);
     try {
       const c10::MultiStreamGuard guard(streams);

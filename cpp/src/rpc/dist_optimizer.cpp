@@ -2,6 +2,8 @@
 
 #include <torch/csrc/distributed/autograd/context/container.h>
 
+#include <algorithm>
+#include <functional>
 #include <map>
 #include <mutex>
 
@@ -67,22 +69,27 @@ DistributedOptimizer::DistributedOptimizer(const std::string& type, std::vector<
   }
   std::vector<std::string> owners;
   std::vector<Future> made;
-  for (const auto& [owner, list] : of_owner) {
-    owners.push_back(owner);
-    made.push_back(rpc_async(owner, LocalOptimizers::kMake,
-                             {type, list, options_value(options), distributed.locked, distributed.before_step,
-                              distributed.after_step}));
-  }
   std::optional<Error> failure;
-  for (std::size_t i = 0; i < made.size(); ++i) {
+  const auto attempt = [&](const std::function<void()>& body) {
     try {
-      parts_->locals[owners[i]] = made[i].wait().toInt();
+      body();
     } catch (const Error& error) {
       if (!failure) failure = error;
     }
+  };
+  for (const auto& [owner, list] : of_owner) {
+    attempt([&, &owner = owner, &list = list] {
+      made.push_back(rpc_async(owner, LocalOptimizers::kMake,
+                               {type, list, options_value(options), distributed.locked, distributed.before_step,
+                                distributed.after_step}));
+      owners.push_back(owner);
+    });
+  }
+  for (std::size_t i = 0; i < made.size(); ++i) {
+    attempt([&] { parts_->locals[owners[i]] = made[i].wait().toInt(); });
   }
   if (!failure) return;
-  parts_->call(LocalOptimizers::kDrop, {});
+  attempt([&] { parts_->call(LocalOptimizers::kDrop, {}); });
   throw *failure;
 }
 
@@ -95,7 +102,11 @@ DistributedOptimizer::~DistributedOptimizer() {
 }
 
 void DistributedOptimizer::step(std::int64_t context) {
-  wait_for_all(parts_->call(LocalOptimizers::kStep, {context}));
+  const auto had_part = wait_for_all(parts_->call(LocalOptimizers::kStep, {context}));
+  if (std::ranges::any_of(had_part, [](const at::IValue& had) { return had.toBool(); })) return;
+  throw Error(ErrorCode::kNotFound, "no worker that has parameters of this optimizer had part in context " +
+                                        std::to_string(context) +
+                                        ": it is over, or its loss does not depend on them; nothing has been stepped");
 }
 
 void DistributedOptimizer::set_option(const Option& option) {

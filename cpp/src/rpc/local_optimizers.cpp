@@ -75,14 +75,16 @@ at::IValue LocalOptimizers::make(const Values& given) {
 }
 
 // Number, context.
-void LocalOptimizers::step(const Values& given) {
+bool LocalOptimizers::step(const Values& given) {
   const auto local = find(given.at(0).toInt());
   const std::int64_t context = given.at(1).toInt();
   std::unordered_map<const c10::TensorImpl*, at::Tensor> gradients;
+  bool had_part = true;
   try {
     for (auto& [tensor, gradient] : dist_gradients(context)) gradients.emplace(tensor.unsafeGetTensorImpl(), gradient);
   } catch (const Error& error) {
-    if (error.code() != ErrorCode::kNotFound) throw;  // this worker took no part
+    if (error.code() != ErrorCode::kNotFound) throw;
+    had_part = false;
   }
   const auto hook = [&](const std::string& name) {
     if (!name.empty()) Functions::instance().call(name, {context});
@@ -106,6 +108,7 @@ void LocalOptimizers::step(const Values& given) {
   for (at::Tensor& one : local->stepped) one.mutable_grad().reset();
   hook(local->after_step);
   before_default_streams(current_streams(devices));
+  return had_part;
 }
 
 // Number, name, value.
@@ -122,10 +125,7 @@ void LocalOptimizers::set_option(const Values& given) {
 void LocalOptimizers::register_functions() {
   auto& functions = Functions::instance();
   functions.add_own(kMake, [this](const Values& given) { return make(given); });
-  functions.add_own(kStep, [this](const Values& given) {
-    step(given);
-    return at::IValue();
-  });
+  functions.add_own(kStep, [this](const Values& given) { return at::IValue(step(given)); });
   functions.add_own(kSetOption, [this](const Values& given) {
     set_option(given);
     return at::IValue();

@@ -31,7 +31,8 @@ class LocalOptimizers {
   struct Local;
 
   at::IValue make(const Values& given);
-  void step(const Values& given);
+  // Whether this worker had part in the context.
+  bool step(const Values& given);
   void set_option(const Values& given);
   std::shared_ptr<Local> find(std::int64_t number) const;
 

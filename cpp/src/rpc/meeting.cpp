@@ -86,6 +86,20 @@ std::vector<std::string> Meeting::all_gather_leaving(const std::string& bytes, s
   }
 }
 
+void Meeting::stay_for_others() noexcept {
+  constexpr std::chrono::milliseconds kUntilRead{500};
+  try {
+    const WaitableStore read = joining_->store().under("read");
+    if (rank() != 0) {
+      if (read.store()->add("number", 1) == size() - 1) read.store()->set("all", "");
+    } else if (rendezvous_.serves_store && size() > 1) {
+      read.waiter().wait("all", WaitableStore::Clock::now() + kUntilRead);
+    }
+  } catch (const std::exception&) {
+    // Whoever serves the store has ended: nobody waits any more.
+  }
+}
+
 std::vector<Worker> Meeting::not_leaving() noexcept {
   std::vector<Worker> workers;
   for (const int rank : leaving_->missing()) workers.push_back(workers_[static_cast<std::size_t>(rank)]);

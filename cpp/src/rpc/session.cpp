@@ -214,7 +214,13 @@ void Session::part(Clock::time_point deadline) {
     torch::distributed::rpc::RRefContext::getInstance().delAllUsersAndUnforkedOwners(left_until(deadline));
     drain(deadline, check);
     agent_->expect_end();
-    meeting_.all_gather_leaving("", left_until(deadline));
+    try {
+      meeting_.all_gather_leaving("", left_until(deadline));
+    } catch (const Error& error) {
+      // All had come where rank 0 has gone by now, and its store.
+      if (meeting_.rank() == 0 || error.code() != ErrorCode::kPeerLost) throw;
+    }
+    meeting_.stay_for_others();
   } catch (const Error& error) {
     meeting_.refuse_leaving(error);
     if (error.code() == ErrorCode::kTimeout) throw Error(error.code(), error.what() + why_others_stay());

@@ -8,8 +8,8 @@
 #include <string_view>
 
 #include "cpp/comm/threads.h"
-#include "cpp/ddp/gradients.h"
 #include "cpp/ddp/small_models.h"
+#include "cpp/ddp/weights.h"
 #include "tandem/activation_checkpoint.h"
 #include "tandem/ddp.h"
 
@@ -17,6 +17,9 @@ namespace tandem::testing::gradient_places_test {
 namespace {
 
 using namespace small_models;
+using weights::as_views;
+using weights::input;
+using weights::Weights;
 
 // How many gradients the reducer copies on this thread meanwhile.
 class Copies {
@@ -41,16 +44,6 @@ class Copies {
 };
 thread_local int Copies::now = 0;
 
-DataParallelOptions as_views(bool on) {
-  DataParallelOptions options;
-  options.gradient_as_bucket_view = on;
-  return options;
-}
-
-at::Tensor input(std::vector<std::int64_t> shape, int rank, int step, at::ScalarType dtype = at::kDouble) {
-  return gradient(shape, rank, step).to(dtype);
-}
-
 // The same each time: ranks are threads, which draw from one generator.
 Plain plain() {
   Plain net;
@@ -62,34 +55,6 @@ Plain plain() {
   }
   return net;
 }
-
-// Weights that a test puts into at::linear() itself, trained by one reducer.
-struct Weights {
-  Weights(ProcessGroup& group, const std::vector<std::vector<std::int64_t>>& shapes, const DataParallelOptions& options,
-          at::ScalarType dtype = at::kDouble) {
-    for (const auto& shape : shapes) {
-      all.push_back((gradient(shape, 0, 9).to(dtype) * 0.3).set_requires_grad(true));
-    }
-    reducer = std::make_unique<DataParallelReducer>(shared(group), all, std::vector<std::string>{},
-                                                    std::vector<at::Tensor>{}, options);
-  }
-  at::Tensor forward(const std::function<at::Tensor()>& body) {
-    reducer->prepare_forward(true);
-    std::vector<at::Tensor> outputs = {body()};
-    reducer->prepare_backward(outputs);
-    return outputs[0];
-  }
-  void forget_gradients() {
-    for (const at::Tensor& one : all) one.mutable_grad().reset();
-  }
-  std::vector<at::Tensor> gradients() const {
-    std::vector<at::Tensor> copies;
-    for (const at::Tensor& one : all) copies.push_back(one.grad().defined() ? one.grad().clone() : at::Tensor());
-    return copies;
-  }
-  std::vector<at::Tensor> all;
-  std::unique_ptr<DataParallelReducer> reducer;
-};
 
 void expect_same_bits(const std::vector<at::Tensor>& some, const std::vector<at::Tensor>& others) {
   ASSERT_EQ(some.size(), others.size());

@@ -62,6 +62,31 @@ const Role kForgets("forgets to leave", [] {
   say_error([] { rpc::shutdown(/*graceful=*/true, milliseconds(1000)); });
 });
 
+// The second trainer's parameter on the second server is of another size, which the first server does not know.
+const Role kJoins("joins", [] {
+  join();
+  say_error([] {
+    auto options = client_options(2);
+    options.lost_trainers = LostTrainers::kLeave;
+    const bool is_second = rank() > servers();
+    for (const char* server : {"worker0", "worker1"}) {
+      if (is_second) wait_for(server, "joined", 1);
+    }
+    ParameterClient(options, {{{"a", torch::zeros({5}).requires_grad_(true)},
+                               {"b", torch::zeros({is_second ? 4 : 3}).requires_grad_(true)}}});
+  });
+  rpc::shutdown(/*graceful=*/false);
+});
+
+TEST(LostWorkers, ATrainerThatOneServerRefusesIsNamedToThoseWhoWaitForItThere) {
+  const Job job = job_of(2, {{"TEST_GRACEFUL", "0"}});
+  const auto workers = start_trainers(job, 2, {"joins", "joins"});
+  EXPECT_THAT(workers[3]->line(), IsError(ErrorCode::kInvalidArgument, HasSubstr("dense parameters of trainer 'worker3'")));
+  EXPECT_THAT(workers[2]->line(), IsError(ErrorCode::kAborted, AllOf(HasSubstr("trainer 'worker3' gave up"),
+                                                                     HasSubstr("before it had joined all servers"))));
+  for (const int worker : {2, 3}) EXPECT_EQ(workers[worker]->wait(), 0);
+}
+
 TEST(LostWorkers, AShutdownThatWaitsForAServerNamesTheClientsThatHaveNotLeft) {
   const Job job = job_of(1, {{"TEST_GRACEFUL", "0"}});
   const auto workers = start_trainers(job, 1, {"forgets to leave"});

@@ -63,9 +63,7 @@ const Role kAsks("asks for what makes no sense", [] {
     Checkpoint saved;
     saved.step = 3;
     saved.sections["tables"] = {{"words", torch::zeros({10, 2})}};
-    for (const char* state : {"words.exp_avg", "words.exp_avg_sq"}) {
-      saved.sections["table_optimizers"].emplace_back(state, torch::zeros({10, 2}));
-    }
+    saved.sections["table_optimizers"] = {{"words.optimizer", torch::tensor({'S', 'G', 'D'}, torch::kByte)}};
     say_error([&] { client.load(saved); });
     // By calls of one's own.
     const auto ask = [](const std::string& function, const rpc::Values& given) {
@@ -132,7 +130,7 @@ TEST(Tables, WhatMakesNoSenseIsRefusedByName) {
   expect(ErrorCode::kOutOfRange, {"table 'words': index 10 is out of range; it has 10 rows"});
   expect(invalid, {"table 'words': indices"});
   expect(ErrorCode::kNotFound, {"lrr"});
-  expect(invalid, {"table 'words' of the checkpoint of step 3 was saved under SparseAdam (which remembers exp_avg, ",
+  expect(invalid, {"table 'words' of the checkpoint of step 3 was saved under SGD, ",
                    "and the servers have Adagrad for it"});
   expect(ErrorCode::kOutOfRange, {"worker1", "'worker2'", "table 'words': row 5"});
   expect(invalid, {"'worker2'", "table 'words': rows are named by int64"});

@@ -438,6 +438,7 @@ const Role kTrainer("trainer", [] {
     }
     say_error([&] { DistributedOptimizer("Nothing", {parameter}, {}); });
     say_error([&] { DistributedOptimizer("LBFGS", {parameter}, {}).step(AutogradContext().id()); });
+    say_error([&] { DistributedOptimizer("SGD", {parameter}, {{"lr", 1.0}}).step(1234567); });
     say_error([&] { DistributedOptimizer("SGD", {RRef(torch::ones(3))}, {{"lr", 0.1}}); });
     say_error([&] { DistributedOptimizer("SGD", {parameter, RRef::from(rpc::rpc_sync("worker1", "weight"))}, {{"lr", 0.1}}); });
     say_error([&] {
@@ -461,6 +462,7 @@ TEST(Optimizer, StepsOfSeveralTrainersAddUp) {
     for (const int trainer : {0, 2}) {
       EXPECT_THAT(workers[trainer]->line(), IsError(ErrorCode::kNotFound, AllOf(HasSubstr("worker1"), HasSubstr("Nothing"))));
       EXPECT_THAT(workers[trainer]->line(), IsError(ErrorCode::kUnsupported, HasSubstr("worker1")));
+      EXPECT_THAT(workers[trainer]->line(), IsError(ErrorCode::kNotFound, HasSubstr("had part in context 1234567: it is over")));
       EXPECT_THAT(workers[trainer]->line(), IsError(ErrorCode::kInvalidArgument, HasSubstr("parameter 0")));
       EXPECT_THAT(workers[trainer]->line(), IsError(ErrorCode::kInvalidArgument, HasSubstr("parameter 1 of those on this worker is there a second time")));
       EXPECT_THAT(workers[trainer]->line(), IsError(ErrorCode::kNotFound, AllOf(HasSubstr("weight sum on worker 'worker1'"), HasSubstr("no distributed autograd context 1234567"))));

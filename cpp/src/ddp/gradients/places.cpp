@@ -35,9 +35,10 @@ Registry& registry() {
 // After a gradient was accumulated: the reducer's, and that of DataParallelReducer before it.
 constexpr std::size_t kOwnHooks = 2;
 
+// LibTorch's own; a function of a program's has another name at its end.
 bool is_transposition(const torch::autograd::Node& node) {
   const std::string name = node.name();
-  return name.starts_with("TBackward") || name.starts_with("TransposeBackward") || name.starts_with("PermuteBackward");
+  return name == "TBackward0" || name == "TransposeBackward0" || name == "PermuteBackward0";
 }
 
 bool has_hooks(torch::autograd::Node& node) {
@@ -108,6 +109,7 @@ void GradientPlaces::open() {
   const std::lock_guard<std::mutex> lock(mutex_);
   std::fill(taken_.begin(), taken_.end(), 0);
   open_ = true;
+  backward_ = torch::autograd::get_current_graph_task_id();
 }
 
 void GradientPlaces::close() {
@@ -122,7 +124,8 @@ at::Tensor GradientPlaces::take(std::size_t number, std::size_t edge) {
   if (!named || !named->empty() || !node || parameter.grad().defined()) return {};
   if (!only_comes_to(parameter, *node, edge)) return {};
   const std::lock_guard<std::mutex> lock(mutex_);
-  if (!open_ || number >= views_.size() || !views_[number].defined()) return {};
+  if (!open_ || torch::autograd::get_current_graph_task_id() != backward_) return {};
+  if (number >= views_.size() || !views_[number].defined()) return {};
   const at::Tensor& view = views_[number];
   const bool fits = view.sizes() == parameter.sizes() && view.scalar_type() == parameter.scalar_type() &&
                     parameter.is_contiguous() && view.is_contiguous();

@@ -27,15 +27,15 @@ class GradientPlaces {
   // Buckets are made anew, or their owner is gone. Graphs may still refer to this.
   void forget();
 
-  // From the beginning of a backward that exchanges its gradients to its end: others' gradients are not exchanged, and
-  // belong to the program alone.
+  // Within backward: from the beginning of one that exchanges its gradients to its end. Others' gradients, those of one
+  // within it too, are not exchanged, and belong to the program alone.
   void open();
   void close();
 
   // Within backward, by the node of the graph that computes a parameter's gradient and gives it through `edge`: where to
   // write it, for a parameter that has no gradient yet, once in a backward. Undefined where it belongs to its maker: when
   // it is not only to be accumulated (grad(), inputs that were named), or a hook sees it, which may keep what the
-  // exchange then overwrites.
+  // exchange then overwrites. It shares the version of what lay there, for autograd to see that it is overwritten.
   at::Tensor take(std::size_t number, std::size_t edge);
 
  private:
@@ -48,6 +48,7 @@ class GradientPlaces {
   std::vector<at::Tensor> views_;
   std::vector<char> taken_;
   bool open_ = false;
+  int backward_ = -1;  // for which it is, LibTorch's number of it
 };
 
 struct GradientPlace {

@@ -4,6 +4,7 @@
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <torch/csrc/autograd/autograd.h>
 #include <torch/csrc/autograd/custom_function.h>
+#include <torch/csrc/autograd/variable.h>
 #include <torch/library.h>
 
 #include <mutex>
@@ -36,8 +37,9 @@ struct Product : torch::autograd::Function<Product> {
   static at::Tensor forward(AutogradContext* context, const at::Tensor& left, const at::Tensor& right,
                             const std::optional<at::Tensor>& added, c10::intrusive_ptr<Held> held) {
     const at::AutoDispatchBelowADInplaceOrView below;
-    // As LibTorch does: a weight that no gradient goes through may change before backward.
-    context->save_for_backward({left, left.requires_grad() ? right : at::Tensor()});
+    // As LibTorch does, and in its order, which checkpoints go by: a weight that no gradient goes through may change before
+    // backward.
+    context->save_for_backward({left.requires_grad() ? right : at::Tensor(), left});
     context->saved_data["place"] = c10::IValue::make_capsule(std::move(held));
     context->saved_data["left"] = is_transposed(left);
     context->saved_data["right"] = is_transposed(right);
@@ -52,20 +54,28 @@ struct Product : torch::autograd::Function<Product> {
     if (!gradient.defined()) return results;
     const auto saved = [&](const char* what) -> const c10::IValue& { return context->saved_data[what]; };
     const variable_list matrices = context->get_saved_variables();  // for which a checkpoint may compute them anew
-    std::optional<at::AutoDispatchBelowADInplaceOrView> below;
-    if (!at::GradMode::is_enabled() && nn::is_plain(gradient, gradient.scalar_type())) below.emplace();
-    const at::Tensor &left = matrices[0], &right = matrices[1];
-    if (context->needs_input_grad(0)) {
-      results[0] = saved("left").toBool() ? right.mm(gradient.t()).t() : gradient.mm(right.t());
-    }
-    if (context->needs_input_grad(1)) {
-      const bool turned = saved("right").toBool();
-      const at::Tensor first = turned ? gradient.t() : left.t(), second = turned ? left : gradient;
+    const at::Tensor &right = matrices[0], &left = matrices[1];
+    const bool plain = !at::GradMode::is_enabled() && nn::is_plain(gradient, gradient.scalar_type());
+    at::Tensor place;
+    if (plain && context->needs_input_grad(1)) {
       const auto held = c10::static_intrusive_pointer_cast<Held>(saved("place").toCapsule());
-      at::Tensor place = below ? held->place.take(/*edge=*/1) : at::Tensor();
-      at::Tensor product = place.defined() ? at::mm_out(place, first, second) : first.mm(second);
-      results[1] = turned ? product.t() : std::move(product);
+      place = held->place.take(/*edge=*/1);
     }
+    {
+      std::optional<at::AutoDispatchBelowADInplaceOrView> below;
+      if (plain) below.emplace();
+      if (context->needs_input_grad(0)) {
+        results[0] = saved("left").toBool() ? right.mm(gradient.t()).t() : gradient.mm(right.t());
+      }
+      if (context->needs_input_grad(1)) {
+        const bool turned = saved("right").toBool();
+        const at::Tensor first = turned ? gradient.t() : left.t(), second = turned ? left : gradient;
+        results[1] = place.defined() ? at::mm_out(place, first, second) : first.mm(second);
+      }
+    }
+    // Whoever kept the last gradient, which was there, for the graph of this one is told by autograd.
+    if (place.defined()) torch::autograd::impl::bump_version(place);
+    if (results[1].defined() && saved("right").toBool()) results[1] = results[1].t();
     // The engine sums it to the shape of what was added.
     if (saved("added").toBool() && context->needs_input_grad(2)) results[2] = gradient;
     return results;

@@ -2338,7 +2338,7 @@ TDM_API TDM_BLOCKS tdm_error* tdm_distributed_optimizer_create(
     const char* type, tdm_rref* const* parameters, size_t parameter_count, const tdm_option* options, size_t option_count,
     TDM_NULLABLE const tdm_distributed_optimizer_options* distributed, tdm_distributed_optimizer** out);
 /* Applies the gradients of a context, on all owners at a time; parameters without one are left alone. Errors:
- * TDM_ERROR_UNSUPPORTED from LBFGS; those of calls: others may have made their step then. */
+ * TDM_ERROR_NOT_FOUND where none had part in it; _UNSUPPORTED from LBFGS; those of calls: others may have stepped then. */
 TDM_API TDM_BLOCKS TDM_THREAD_SAFE tdm_error* tdm_distributed_optimizer_step(tdm_distributed_optimizer* optimizer,
                                                                              int64_t context);
 /* On all owners. Errors: those of tdm_optimizer_set_option(). */

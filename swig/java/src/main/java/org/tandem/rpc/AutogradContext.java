@@ -55,7 +55,7 @@ public final class AutogradContext implements AutoCloseable {
   /** The same on all workers. */
   public long id() { return id; }
 
-  private long checked() {
+  long checked() {
     if (closed) {
       throw new TandemClosedException("AutogradContext", "the context was closed before this use");
     }

@@ -67,8 +67,13 @@ public final class DistributedOptimizer implements AutoCloseable {
     return handle;
   }
 
-  /** Applies the gradients of a pass, on all owners at a time. Others may have made their step where one fails. */
-  public void step(AutogradContext pass) { nativeHandle().step(pass.id()); }
+  /**
+   * Applies the gradients of a pass, on all owners at a time. Others may have made their step where one fails.
+   *
+   * @throws org.tandem.TandemClosedException a pass that was closed before
+   * @throws org.tandem.TandemNotFoundException no owner had part in the pass
+   */
+  public void step(AutogradContext pass) { nativeHandle().step(pass.checked()); }
 
   /** On all owners, for schedules of learning rates. */
   public void setOptions(Options options) {

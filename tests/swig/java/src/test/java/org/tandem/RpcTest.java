@@ -171,6 +171,8 @@ class RpcTest {
       assertArrayEquals(new double[] {2, 30}, gradients[0].toDoubleArray());
       assertNull(gradients[1]);
       optimizer.step(pass);
+      pass.close();
+      assertThrows(TandemClosedException.class, () -> optimizer.step(pass));
     }
     assertArrayEquals(new double[] {1, -12}, weight.detach().toDoubleArray());
     assertArrayEquals(new double[] {1, -12}, ((Tensor) Rpc.call("worker1", "weight")).toDoubleArray());
