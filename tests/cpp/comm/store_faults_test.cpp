@@ -323,6 +323,25 @@ TEST_F(StoreFaults, AForkedChildThatDropsItsStoreEnds) {
 
 // --- a file store, whose lock a stopped process holds
 
+TEST(FileStoreFaults, ALockThatAnotherHasWhenAWaitEndsIsNotWhyTheKeyIsMissing) {
+  const std::string path = ::testing::TempDir() + "busy-" + std::to_string(getpid());
+  const Store store = file_store(path, 1);
+  std::thread other([&] {
+    std::this_thread::sleep_for(milliseconds(100));
+    const int fd = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
+    ::flock(fd, LOCK_EX);
+    std::this_thread::sleep_for(milliseconds(400));
+    ::close(fd);
+  });
+  try {
+    store->wait({"missing"}, milliseconds(300));
+    ADD_FAILURE() << "no error";
+  } catch (const c10::Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("Timeout waiting for key 'missing'"));
+  }
+  other.join();
+}
+
 TEST(FileStoreFaults, EachCallEndsWhileAStoppedProcessHoldsTheLock) {
   const std::string path = ::testing::TempDir() + "locked-" + std::to_string(getpid());
   Store store = file_store(path, 1);

@@ -32,6 +32,8 @@ const std::string kLeft = "cleanup/";
 constexpr milliseconds kLongest = std::chrono::hours(24 * 365);
 // Of looks for the lock and for keys, which get longer up to that.
 constexpr milliseconds kLongestPause{10};
+// Since the last look: for others that wrote at the end of a wait, and were slow.
+constexpr milliseconds kSlowWrite{1000};
 // For one that goes, which nobody waits for.
 constexpr milliseconds kToLeave{1000};
 
@@ -265,7 +267,15 @@ bool DeadlineFileStore::has(const std::vector<std::string>& keys) const {
 
 void DeadlineFileStore::await(const Call& call, const std::vector<std::string>& keys,
                               const std::function<bool()>& is_there) {
-  while (!read(call, is_there)) {
+  std::optional<Clock::time_point> looked;
+  for (;;) {
+    try {
+      if (read(call, is_there)) return;
+      looked = Clock::now();
+    } catch (const Error& error) {
+      // A lock that another process has just now is not why the key is not there.
+      if (error.code() != ErrorCode::kTimeout || !looked || Clock::now() > *looked + kSlowWrite) throw;
+    }
     // In LibTorch's words, for those who know them.
     if (call.is_over()) {
       C10_THROW_ERROR(DistStoreError, "Timeout waiting for key " + in_quotes(keys) + ": " + call.what + call.after());

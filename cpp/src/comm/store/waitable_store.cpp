@@ -7,6 +7,7 @@
 #include <mutex>
 #include <vector>
 
+#include "comm/store/deadline_file_store.h"
 #include "comm/store/deadline_store.h"
 #include "comm/store/interruptible_store.h"
 #include "comm/store/store_limit.h"
@@ -17,7 +18,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// Of stores whose waits nothing ends (LibTorch's hash and file stores): how long a wait may hold up an abort. Long
+// Of stores whose waits nothing ends (LibTorch's hash store): how long a wait may hold up an abort. Long
 // waits are cut into few pieces.
 constexpr milliseconds kShortestWait{100};
 constexpr milliseconds kLongestWait{1000};
@@ -44,8 +45,13 @@ void throw_if_interrupted(const std::string& key) {
 struct WaitableStore::Connections {
   explicit Connections(Store store)
       : base(std::move(store)),
-        ends_waits(dynamic_cast<const DeadlineStore*>(&underlying(base)) != nullptr),
-        one_call_at_a_time(ends_waits || dynamic_cast<const c10d::TCPStore*>(&underlying(base)) != nullptr) {}
+        ends_waits(is<DeadlineStore>() || is<DeadlineFileStore>()),
+        one_call_at_a_time(is<DeadlineStore>() || is<c10d::TCPStore>()) {}
+
+  template <typename Kind>
+  bool is() const {
+    return dynamic_cast<const Kind*>(&underlying(base)) != nullptr;
+  }
 
   Store take() {
     if (!one_call_at_a_time) return base;
