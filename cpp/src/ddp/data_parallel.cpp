@@ -189,6 +189,7 @@ void DataParallelReducer::Parts::make_reducer() {
   average_over(told);
   logger = std::make_shared<c10d::Logger>(reducer);
   reducer->set_logger(logger);
+  if (statistics_rate > 0) reducer->set_ddp_runtime_logging_sample_rate(statistics_rate);
   if (options.static_graph) reducer->set_static_graph();
   logger->set_construction_data_and_log("module", {}, -1, options.broadcast_buffers, false, options.static_graph);
   static_prepared = false;

@@ -156,7 +156,12 @@ void DataParallelReducer::prepare_forward(bool training, std::int64_t samples) {
   if (times) parts.timer->begin_forward(/*continues=*/parts.pass->pending && !parts.refused);
   if (std::exchange(parts.refused, false)) {
     // The reducer expects gradients still, also those of a backward in no_sync. After its own reset it would say of
-    // buckets what they were made of before.
+    // buckets what they were made of before. A new one makes buckets for parameters and gradients as it finds them.
+    if (parts.lowered) parts.lowered->restore();
+    for (const at::Tensor& parameter : parts.trained) {
+      at::Tensor& gradient = parameter.mutable_grad();
+      if (gradient.defined() && gradient.requires_grad()) gradient = gradient.detach();
+    }
     parts.make_reducer_anew();
     parts.pass->pending = false;
     if (parts.in_backward) parts.in_backward->forget();

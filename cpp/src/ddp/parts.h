@@ -81,6 +81,8 @@ struct DataParallelReducer::Parts {
   std::unique_ptr<BucketAdvisor> advisor;           // of the last trial, once it has begun
   std::int64_t trial_counted = 0;                   // iterations
 
+  int statistics_rate = 0;  // what the program has asked for
+
   bool joins = false;
   JoinOptions join;
   std::shared_ptr<RollCall> roll;  // of the last forward that exchanged something

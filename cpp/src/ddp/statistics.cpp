@@ -146,6 +146,7 @@ void DataParallelReducer::set_statistics_sample_rate(int iterations) {
     throw Error(ErrorCode::kInvalidArgument,
                 "statistics cannot be taken every " + std::to_string(iterations) + " iterations; give 1 or more");
   }
+  parts_->statistics_rate = iterations;
   parts_->reducer->set_ddp_runtime_logging_sample_rate(iterations);
   if (parts_->timer) parts_->timer->set_rate(iterations);
 }

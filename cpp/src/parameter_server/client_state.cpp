@@ -58,12 +58,10 @@ std::string optimizer_in(const at::Tensor& entry) {
   return {reinterpret_cast<const char*>(name.const_data_ptr<std::uint8_t>()), static_cast<std::size_t>(name.numel())};
 }
 
-// "users.exp_avg" is of the longest name that it begins with.
+// "users.exp_avg" is of "users"; states have no dot in their names.
 std::string owner_of(const std::string& state, const std::map<std::string, std::int64_t>& names) {
-  for (auto dot = state.rfind('.'); dot != std::string::npos && dot > 0; dot = state.rfind('.', dot - 1)) {
-    if (const std::string name = state.substr(0, dot); names.contains(name)) return name;
-  }
-  return "";
+  const std::string name = state.substr(0, state.rfind('.'));
+  return name != state && names.contains(name) ? name : "";
 }
 
 }  // namespace
@@ -167,8 +165,8 @@ CheckpointRequest Client::request(int part, int parts) const {
       if (range.begin == range.end) return std::nullopt;
       return TensorPart{{range.begin, 0}, {range.end - range.begin, sizes[1]}};
     }
-    // All trainers have the values of dense parameters.
-    if (is_state && names.at(of) % parts != part) return std::nullopt;
+    // All trainers have the values of dense parameters, and look under which optimizer they were saved.
+    if (is_state && !name.ends_with(std::string(".") + kOptimizer) && names.at(of) % parts != part) return std::nullopt;
     return all;
   };
   return request;
@@ -177,7 +175,7 @@ CheckpointRequest Client::request(int part, int parts) const {
 void Client::check_optimizer(const std::string& what, const std::string& name, const std::string& type,
                              const Checkpoint& checkpoint) const {
   const at::Tensor* entry = find_in(section_of(checkpoint, kTableOptimizers), name + "." + kOptimizer);
-  if (!entry) return;  // it has values alone, or is of another part
+  if (!entry) return;  // it has values alone
   const std::string saved = optimizer_in(*entry);
   if (saved == type) return;
   invalid(what + " '" + name + "' of the checkpoint of step " + std::to_string(checkpoint.step) + " was saved under " + saved +

@@ -89,6 +89,7 @@ std::vector<std::string> Meeting::all_gather_leaving(const std::string& bytes, s
 void Meeting::stay_for_others() noexcept {
   constexpr std::chrono::milliseconds kUntilRead{500};
   try {
+    const StoreLimit limit(WaitableStore::Clock::now() + kUntilRead);
     const WaitableStore read = joining_->store().under("read");
     if (rank() != 0) {
       if (read.store()->add("number", 1) == size() - 1) read.store()->set("all", "");

@@ -77,6 +77,43 @@ TEST_P(Owners, AnOptimizerInBackwardStepsEachWeightAfterARefusedBackward) {
       GetParam());
 }
 
+TEST_P(Owners, ARefusedBackwardLeavesNoGraphAndNoLowerPrecisionInBuckets) {
+  for (const bool mixed : {false, true}) {
+    SCOPED_TRACE(mixed ? "bfloat16" : "float");
+    run_groups(
+        2,
+        [&](ProcessGroup& group) {
+          DataParallelOptions options = as_views(true);
+          if (mixed) options.mixed_precision.param_dtype = at::kBFloat16;
+          Weights weights(group, {{6, 5}, {6}}, options, at::kFloat);
+          const auto loss = [&](int number) {
+            return weights
+                .forward([&] {
+                  const at::Tensor x = input({4, 5}, group.rank(), number, mixed ? at::kBFloat16 : at::kFloat);
+                  return at::linear(x, weights.all[0], weights.all[1]);
+                })
+                .square()
+                .sum();
+          };
+          for (int i = 0; i < 5; ++i) {
+            if (i == 2) {
+              EXPECT_THROW(loss(i).backward({}, false, /*create_graph=*/true), std::exception);
+              loss(i).backward();  // what the refused one accumulated is still there
+            } else {
+              weights.forget_gradients();
+              loss(i).backward();
+            }
+            for (const at::Tensor& one : weights.all) {
+              EXPECT_EQ(one.scalar_type(), at::kFloat);
+              EXPECT_EQ(one.grad().scalar_type(), at::kFloat);
+              EXPECT_FALSE(one.grad().requires_grad()) << i;
+            }
+          }
+        },
+        GetParam());
+  }
+}
+
 // A hook's, whose gradients are its own.
 TEST_P(Owners, ABackwardWithinBackwardKeepsItsGradients) {
   run_groups(

@@ -63,6 +63,8 @@ const Role kAsks("asks for what makes no sense", [] {
     Checkpoint saved;
     saved.step = 3;
     saved.sections["tables"] = {{"words", torch::zeros({10, 2})}};
+    saved.sections["table_optimizers"] = {{"words.more.optimizer", torch::zeros({3}, torch::kByte)}};
+    client.load(saved);  // another table's
     saved.sections["table_optimizers"] = {{"words.optimizer", torch::tensor({'S', 'G', 'D'}, torch::kByte)}};
     say_error([&] { client.load(saved); });
     // By calls of one's own.
