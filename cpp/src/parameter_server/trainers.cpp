@@ -68,9 +68,14 @@ bool Trainers::is_complete() const {
          std::ranges::all_of(clocks_, [this](const auto& one) { return one.second > step_; });
 }
 
+// Another server may refuse it, and then waits for it for ever: who has gone on here would not hear of that.
+bool Trainers::is_any_half_joined() const {
+  return std::ranges::any_of(holds_, [this](const std::string& name) { return is_half_joined(name); });
+}
+
 bool Trainers::may_go_on(const std::string& name) const {
   const std::int64_t clock = clock_of(name);
-  if (!have_all_joined()) return false;
+  if (!have_all_joined() || is_any_half_joined()) return false;
   return mode_.synchronous ? clock == step_ : clock - slowest() <= mode_.staleness;
 }
 
@@ -78,7 +83,8 @@ std::vector<std::string> Trainers::missing_for(const std::string& name) const {
   const std::int64_t own = clock_of(name);
   std::vector<std::string> missing;
   for (const auto& [other, clock] : clocks_) {
-    const bool holds_up = mode_.synchronous ? clock <= step_ || holds_.contains(other) : own - clock > mode_.staleness;
+    const bool holds_up = is_half_joined(other) || (mode_.synchronous ? clock <= step_ || holds_.contains(other)
+                                                                      : own - clock > mode_.staleness);
     if (other != name && holds_up) missing.push_back(other);
   }
   return missing;

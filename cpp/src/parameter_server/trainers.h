@@ -65,6 +65,7 @@ class Trainers {
 
  private:
   std::int64_t clock_of(const std::string& name) const;
+  bool is_any_half_joined() const;
   std::int64_t slowest() const;
 
   const Mode mode_;
