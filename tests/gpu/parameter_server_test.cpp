@@ -13,10 +13,6 @@ using namespace parameter_servers;
 
 constexpr int kSteps = 20, kBatch = 8, kRows = 13, kWidth = 4;
 
-at::Tensor numbers(at::IntArrayRef sizes, double by) {
-  return torch::sin(torch::arange(c10::multiply_integers(sizes), torch::kDouble) * by + 1).view(sizes);
-}
-
 EmbeddingTable users() {
   EmbeddingTable table{.rows = kRows, .width = kWidth, .dtype = at::kDouble, .optimizer = "Adagrad"};
   table.optimizer_options = {{"lr", 0.1}};

@@ -138,10 +138,6 @@ const Role kCalls("gpu calls", [] {
 // What is trained: half of it here, half on worker 1.
 constexpr int kSteps = 20, kWidth = 16;
 
-at::Tensor numbers(at::IntArrayRef sizes, double by) {
-  return torch::sin(torch::arange(c10::multiply_integers(sizes), torch::kDouble) * by + 1).view(sizes);
-}
-
 at::Tensor half(double by, at::Device device) {
   return numbers({kWidth, kWidth}, by).to(device).requires_grad_(true);
 }

@@ -57,8 +57,8 @@ struct Channel {
   // That this rank is connected to all others.
   void tell_connected() const;
   // Waits, not for long, until all ranks have connected to each other: those that have not would take the end of this
-  // rank's connections for a failure to connect. The rank that serves the store also stays, less
-  // long, for others that ask there.
+  // rank's connections for a failure to connect. The rank that serves the store also
+  // stays, less long, for others that ask there.
   void await_connected() const;
   bool serves(c10::DeviceType device) const;
   // The backend takes only the dtypes that it computes with.

@@ -21,11 +21,6 @@ const Role kServer("parameter server", serve_parameters);
 
 constexpr int kBatch = 12, kSteps = 20, kSavedAt = 10, kWidth = 3, kRowsOfUsers = 7;
 
-at::Tensor numbers(std::vector<std::int64_t> sizes, double by) {
-  const std::int64_t count = c10::multiply_integers(sizes);
-  return torch::sin(torch::arange(count, torch::kDouble) * by + 1).view(sizes);
-}
-
 // Tables with three optimizers, on rows by modulo and by range.
 std::map<std::string, EmbeddingTable> tables() {
   EmbeddingTable words{.rows = 11, .width = kWidth, .dtype = at::kDouble, .optimizer = "SparseAdam"};
