@@ -14,6 +14,7 @@
 #include "comm/none_backend.h"
 #include "comm/shm/connect.h"
 #include "comm/staging.h"
+#include "comm/store/head_count.h"
 #include "comm/store/interruptible_store.h"
 #include "tandem/runtime.h"
 
@@ -22,13 +23,18 @@ namespace {
 
 using BackendType = c10d::ProcessGroup::BackendType;
 
-// Of the ranks that are connected to all others, the number; and whether that is all of them. Then of those that know.
-constexpr const char* kConnectedKey = "connected";
-constexpr const char* kAllConnectedKey = "all_connected";
-constexpr const char* kAssuredKey = "assured";
-constexpr const char* kAllAssuredKey = "all_assured";
-// A rank that others have connected to has only those left that are connecting as well.
-constexpr std::chrono::seconds kUntilConnected{2};
+// Of the ranks that have made the group, which ask the store nothing more until they leave. Then of those that know, when
+// they leave, that all have made it.
+const HeadCount& made() {
+  static const auto* count = new HeadCount("made");
+  return *count;
+}
+const HeadCount& assured() {
+  static const auto* count = new HeadCount("assured");
+  return *count;
+}
+// When one rank has made the group, all are about to.
+constexpr std::chrono::seconds kUntilMade{2};
 // Others that leave together with the rank that serves the store; less than a process has to end.
 constexpr std::chrono::milliseconds kUntilAssured{500};
 
@@ -97,7 +103,7 @@ std::shared_ptr<Channel> Channel::open(const BackendEntry& entry, const ProcessG
     check = std::make_shared<CollectiveCheck>(channel->state, channel->store.under("check"), options.timeout);
   }
   channel->backend = GroupBackend::make(channel->state, std::move(backend), std::move(check));
-  if (channel->state->has_connections()) channel->tell_connected();
+  channel->tell_made();
   return channel;
 }
 
@@ -130,27 +136,40 @@ bool Channel::serves(c10::DeviceType device) const {
   return found != devices.end();
 }
 
+bool Channel::meets_others() const {
+  return kind != BackendKind::kNone && state->size() > 1;
+}
+
 void Channel::end(const std::string& reason) {
-  if (!backend->close(reason) || !state->has_connections()) return;
-  await_connected();
-  state->close_connections();
+  if (!backend->close(reason)) return;
+  await_others();
+  if (state->has_connections()) state->close_connections();
 }
 
-void Channel::tell_connected() const {
-  if (store.store()->add(kConnectedKey, 1) == state->size()) store.store()->set(kAllConnectedKey, "");
+void Channel::tell_made() const {
+  if (!meets_others()) return;
+  try {
+    made().come(store, state->size());
+  } catch (const std::exception&) {
+    // Whoever serves the store has ended, with a rank of this group or not: collectives say which.
+  }
 }
 
-// Where a collective has shown that all ranks are connected, none of them asks the store.
-void Channel::await_connected() const {
-  if (state->is_complete()) return;
-  const auto deadline = std::chrono::steady_clock::now() + kUntilConnected;
+// Where a collective has shown that all ranks have made the group, none of them asks the store.
+void Channel::await_others() const {
+  if (!meets_others() || state->is_complete()) return;
+  // To those that have not connected yet the end of Gloo's connections would be a failure to connect.
+  const bool all_wait = state->has_connections();
+  // LibTorch's client warns, with a backtrace, of a server that goes while it asks, or has gone before.
+  if ((!all_wait && !serves_store) || store.has_lost_server()) return;
+  const auto deadline = std::chrono::steady_clock::now() + kUntilMade;
   try {
     const StoreLimit limit(deadline);
-    auto waiter = store.waiter();
-    if (!waiter.wait(kAllConnectedKey, deadline)) return;
-    if (store.store()->add(kAssuredKey, 1) == state->size()) store.store()->set(kAllAssuredKey, "");
-    // LibTorch's client warns, with a backtrace, of a server that goes while it asks.
-    if (serves_store) waiter.wait(kAllAssuredKey, std::min(deadline, std::chrono::steady_clock::now() + kUntilAssured));
+    if (!made().await_all(store, deadline) || !all_wait) return;
+    assured().come(store, state->size());
+    if (serves_store) {
+      assured().await_all(store, std::min(deadline, std::chrono::steady_clock::now() + kUntilAssured));
+    }
   } catch (const std::exception&) {
     // Whoever serves the store has ended: nobody is on the way any more.
   }

@@ -6,6 +6,7 @@
 #include "base/invalid.h"
 #include "comm/bootstrap/pack.h"
 #include "comm/sockets.h"
+#include "comm/store/head_count.h"
 #include "comm/store/store_exchange.h"
 
 namespace tandem::rpc {
@@ -89,12 +90,13 @@ std::vector<std::string> Meeting::all_gather_leaving(const std::string& bytes, s
 void Meeting::stay_for_others() noexcept {
   constexpr std::chrono::milliseconds kUntilRead{500};
   try {
-    const StoreLimit limit(WaitableStore::Clock::now() + kUntilRead);
-    const WaitableStore read = joining_->store().under("read");
+    const auto deadline = WaitableStore::Clock::now() + kUntilRead;
+    const StoreLimit limit(deadline);
+    const HeadCount read("read");
     if (rank() != 0) {
-      if (read.store()->add("number", 1) == size() - 1) read.store()->set("all", "");
+      read.come(joining_->store(), size() - 1);
     } else if (rendezvous_.serves_store && size() > 1) {
-      read.waiter().wait("all", WaitableStore::Clock::now() + kUntilRead);
+      read.await_all(joining_->store(), deadline);
     }
   } catch (const std::exception&) {
     // Whoever serves the store has ended: nobody waits any more.

@@ -129,13 +129,15 @@ int end_while_pending() {
   return 0;
 }
 
-// Makes a group and leaves it without a collective, rank 0 first, which serves the store. What LibTorch warns of comes as
-// a line.
+// Makes a group, also one within it, and leaves them without a collective, rank 0 first, which serves the store. What
+// LibTorch warns of comes as a line.
 int leave_unused() {
   dup2(STDOUT_FILENO, STDERR_FILENO);
   const auto group = ProcessGroup::create(from_environment());
-  std::this_thread::sleep_for(std::chrono::milliseconds(100) * group->rank());
+  const auto inner = std::getenv("TEST_SPLIT") ? group->split({{2, 0, 1}}) : nullptr;
+  std::this_thread::sleep_for(std::chrono::milliseconds(std::atoi(std::getenv("TEST_LATE_MS"))) * group->rank());
   group->close();
+  if (inner) inner->close();
   say("left");
   return 0;
 }
@@ -234,7 +236,7 @@ TEST(Processes, WorldSizesThatDifferAreNamedOnEveryRank) {
 }
 
 TEST(Processes, AMissingRankIsNamedOnEveryRank) {
-  const Job job(Environment{{"TEST_TIMEOUT_MS", "1500"}});
+  const Job job(Environment{{"TEST_TIMEOUT_MS", "800"}});
   const auto first = job.start("sum", 0, 3);
   const auto other = job.start("sum", 2, 3);
   for (const auto* rank : {&first, &other}) {
@@ -320,13 +322,17 @@ TEST_P(Backends, AProgramMayEndWithCollectivesPending) {
   EXPECT_EQ(first->wait(std::chrono::seconds(20)), 0);
 }
 
-TEST_P(Backends, RanksThatLeaveAnUnusedGroupLaterThanTheStoresDoSoQuietly) {
-  const Job job = this->job();
-  std::vector<std::unique_ptr<Child>> ranks;
-  for (int rank = 0; rank < 3; ++rank) ranks.push_back(job.start("leave", rank, 3));
-  for (const auto& rank : ranks) {
-    EXPECT_EQ(rank->line(), "left");
-    EXPECT_EQ(rank->wait(), 0);
+TEST_P(Backends, RanksThatLeaveUnusedGroupsLaterThanTheStoresDoSoQuietly) {
+  for (const char* split : {"", "yes"}) {
+    for (const char* late : {"0", "100", "800"}) {
+      const Job job = this->job({{"TEST_LATE_MS", late}, {"TEST_SPLIT", split}});
+      std::vector<std::unique_ptr<Child>> ranks;
+      for (int rank = 0; rank < 3; ++rank) ranks.push_back(job.start("leave", rank, 3));
+      for (const auto& rank : ranks) {
+        EXPECT_EQ(rank->line(), "left") << late << " ms a rank" << (*split ? ", split" : "");
+        EXPECT_EQ(rank->wait(), 0);
+      }
+    }
   }
 }
 

@@ -63,6 +63,12 @@ bool is_readable(int fd, milliseconds wait) {
   return poll(&ready, 1, static_cast<int>(wait.count())) == 1;
 }
 
+// Whether there is something to read, also of a peer that has closed.
+bool has_sent(int fd) {
+  char byte = 0;
+  return recv(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) > 0;
+}
+
 bool same_user(int fd) {
   ucred peer{};
   socklen_t length = sizeof peer;
@@ -184,7 +190,9 @@ class LocalConnector {
   void check(const std::vector<int>& awaited) const {
     if (cancelled_) throw Error(ErrorCode::kAborted, "meeting the other ranks was aborted");
     for (int other = 0; other < rank_; ++other) {
-      if (peers_.sockets[other].get() >= 0 && !peers_.segments[other] && peers_.is_gone(other)) lost(other);
+      if (peers_.sockets[other].get() < 0 || peers_.segments[other] || !peers_.is_gone(other)) continue;
+      // Who has met all may leave at once, and this rank has its answer all the same.
+      if (!has_sent(peers_.sockets[other].get())) lost(other);
     }
     if (Clock::now() < deadline_) return;
     throw Error(ErrorCode::kTimeout, list(awaited) + " did not connect to " + list({rank_}) + " of group '" +

@@ -23,12 +23,12 @@ using std::chrono::milliseconds;
 constexpr milliseconds kShortestWait{100};
 constexpr milliseconds kLongestWait{1000};
 
-const c10d::Store& underlying(const Store& store) {
-  const c10d::Store* base = store.get();
+c10d::Store& underlying(const Store& store) {
+  c10d::Store* base = store.get();
   for (;;) {
-    if (auto* prefix = dynamic_cast<const c10d::PrefixStore*>(base)) {
-      base = const_cast<c10d::PrefixStore*>(prefix)->getUnderlyingStore().get();
-    } else if (auto* interruptible = dynamic_cast<const InterruptibleStore*>(base)) {
+    if (auto* prefix = dynamic_cast<c10d::PrefixStore*>(base)) {
+      base = prefix->getUnderlyingStore().get();
+    } else if (auto* interruptible = dynamic_cast<InterruptibleStore*>(base)) {
       base = interruptible->underlying().get();
     } else {
       return *base;
@@ -50,7 +50,7 @@ struct WaitableStore::Connections {
 
   template <typename Kind>
   bool is() const {
-    return dynamic_cast<const Kind*>(&underlying(base)) != nullptr;
+    return dynamic_cast<Kind*>(&underlying(base)) != nullptr;
   }
 
   Store take() {
@@ -87,6 +87,11 @@ WaitableStore WaitableStore::under(const std::string& prefix) const {
   inner.prefix_ = prefix_.empty() ? prefix : prefix_ + "/" + prefix;
   inner.store_ = prefix_store(inner.prefix_, connections_->base);
   return inner;
+}
+
+bool WaitableStore::has_lost_server() const {
+  auto* of_tcp = dynamic_cast<DeadlineStore*>(&underlying(store_));
+  return of_tcp && of_tcp->has_lost_server();
 }
 
 WaitableStore::Waiter::Waiter(const WaitableStore& store)

@@ -24,6 +24,8 @@ class TANDEM_API WaitableStore {
   WaitableStore under(const std::string& prefix) const;
   // For calls that are answered at once.
   const Store& store() const { return store_; }
+  // Whether it is a TCP store whose server is known to be gone. Asks nobody.
+  bool has_lost_server() const;
 
   // A connection to wait on. Of one thread.
   class TANDEM_API Waiter {
