@@ -14,7 +14,6 @@
 #include "comm/none_backend.h"
 #include "comm/shm/connect.h"
 #include "comm/staging.h"
-#include "comm/store/head_count.h"
 #include "comm/store/interruptible_store.h"
 #include "tandem/runtime.h"
 
@@ -23,20 +22,11 @@ namespace {
 
 using BackendType = c10d::ProcessGroup::BackendType;
 
-// Of the ranks that have made the group, which ask the store nothing more until they leave. Then of those that know, when
-// they leave, that all have made it.
-const HeadCount& made() {
-  static const auto* count = new HeadCount("made");
-  return *count;
-}
-const HeadCount& assured() {
-  static const auto* count = new HeadCount("assured");
-  return *count;
-}
-// When one rank has made the group, all are about to.
-constexpr std::chrono::seconds kUntilMade{2};
-// Others that leave together with the rank that serves the store; less than a process has to end.
-constexpr std::chrono::milliseconds kUntilAssured{500};
+// Of the ranks that are connected to all others, the number; and whether that is all of them.
+constexpr const char* kConnectedKey = "connected";
+constexpr const char* kAllConnectedKey = "all_connected";
+// A rank that others have connected to has only those left that are connecting as well.
+constexpr std::chrono::seconds kUntilConnected{2};
 
 // Nothing when the ranks are on several hosts, and the backend may be another and had better be.
 ControlledBackend connect_shm(GroupBootstrap& bootstrap, const std::shared_ptr<GroupState>& state, bool only_shm,
@@ -76,7 +66,6 @@ std::shared_ptr<Channel> Channel::open(const BackendEntry& entry, const ProcessG
   channel->kind = entry.kind;
   channel->state = GroupState::make(options.name, rendezvous.rank, rendezvous.world_size, options.timeout, latch);
   channel->store = rendezvous.store;
-  channel->serves_store = rendezvous.serves_store;
   channel->type = BackendType::CUSTOM;
   ControlledBackend backend;
   if (entry.kind == BackendKind::kNone) {
@@ -103,7 +92,7 @@ std::shared_ptr<Channel> Channel::open(const BackendEntry& entry, const ProcessG
     check = std::make_shared<CollectiveCheck>(channel->state, channel->store.under("check"), options.timeout);
   }
   channel->backend = GroupBackend::make(channel->state, std::move(backend), std::move(check));
-  channel->tell_made();
+  if (channel->state->has_connections()) channel->tell_connected();
   return channel;
 }
 
@@ -136,40 +125,31 @@ bool Channel::serves(c10::DeviceType device) const {
   return found != devices.end();
 }
 
-bool Channel::meets_others() const {
-  return kind != BackendKind::kNone && state->size() > 1;
-}
-
 void Channel::end(const std::string& reason) {
-  if (!backend->close(reason)) return;
-  await_others();
-  if (state->has_connections()) state->close_connections();
+  if (!backend->close(reason) || !state->has_connections()) return;
+  await_connected();
+  state->close_connections();
 }
 
-void Channel::tell_made() const {
-  if (!meets_others()) return;
+void Channel::tell_connected() const {
   try {
-    made().come(store, state->size());
+    const StoreLimit limit(std::chrono::steady_clock::now() + kUntilConnected);
+    if (store.store()->add(kConnectedKey, 1) < state->size()) return;
+    store.store()->deleteKey(kConnectedKey);
+    store.store()->set(kAllConnectedKey, "");
   } catch (const std::exception&) {
-    // Whoever serves the store has ended, with a rank of this group or not: collectives say which.
+    // Whoever serves the store has ended, or stands still: collectives say whether that is a rank which they need.
   }
 }
 
-// Where a collective has shown that all ranks have made the group, none of them asks the store.
-void Channel::await_others() const {
-  if (!meets_others() || state->is_complete()) return;
-  // To those that have not connected yet the end of Gloo's connections would be a failure to connect.
-  const bool all_wait = state->has_connections();
-  // LibTorch's client warns, with a backtrace, of a server that goes while it asks, or has gone before.
-  if ((!all_wait && !serves_store) || store.has_lost_server()) return;
-  const auto deadline = std::chrono::steady_clock::now() + kUntilMade;
+// Where a collective has shown that all ranks are connected, none of them asks the store. LibTorch's client would warn,
+// with a backtrace, of a server that has gone.
+void Channel::await_connected() const {
+  if (state->is_complete() || store.has_lost_server()) return;
+  const auto deadline = std::chrono::steady_clock::now() + kUntilConnected;
   try {
     const StoreLimit limit(deadline);
-    if (!made().await_all(store, deadline) || !all_wait) return;
-    assured().come(store, state->size());
-    if (serves_store) {
-      assured().await_all(store, std::min(deadline, std::chrono::steady_clock::now() + kUntilAssured));
-    }
+    store.waiter().wait(kAllConnectedKey, deadline);
   } catch (const std::exception&) {
     // Whoever serves the store has ended: nobody is on the way any more.
   }

@@ -39,7 +39,6 @@ struct Channel {
   std::shared_ptr<GroupState> state;
   WaitableStore
       store;  // of this channel alone, where there are other ranks; sub-groups, which outlive it, meet there, too
-  bool serves_store = false;  // it goes with this process
   c10::intrusive_ptr<GroupBackend> backend;
   c10d::ProcessGroup::BackendType type = c10d::ProcessGroup::BackendType::UNDEFINED;
 
@@ -54,6 +53,11 @@ struct Channel {
   // Keys of its store under "prefix/", in calls that end with the group.
   Store own_store(const std::string& prefix) const;
 
+  // That this rank is connected to all others. Throws nothing.
+  void tell_connected() const;
+  // Waits, not for long, until all ranks have connected to each other: those that have not would take the end of this
+  // rank's connections for a failure to connect.
+  void await_connected() const;
   bool serves(c10::DeviceType device) const;
   // The backend takes only the dtypes that it computes with.
   bool few_types() const { return kind == BackendKind::kGloo; }
@@ -61,14 +65,6 @@ struct Channel {
   // Aborts what is pending. When nothing is, peers only learn that this rank takes part in nothing more, and their next
   // collective fails.
   void end(const std::string& reason);
-
- private:
-  // At the store, when the group is made.
-  bool meets_others() const;
-  void tell_made() const;
-  // Waits, not for long, until all ranks have made the group, where they are connected by Gloo or ask a store that this
-  // process serves.
-  void await_others() const;
 };
 
 }  // namespace tandem

@@ -371,6 +371,27 @@ std::size_t accepted_at(std::uint16_t port) {
   return count;
 }
 
+std::optional<std::chrono::milliseconds> quiet_at(std::uint16_t port, std::uint16_t except) {
+  std::optional<std::chrono::milliseconds> quiet;
+  for_each_descriptor([&](int fd) {
+    const auto local = local_name(fd);
+    if (!local || local->port != port || is_listening(fd)) return;
+    const auto remote = remote_name(fd);
+    tcp_info info{};
+    socklen_t size = sizeof info;
+    if (!remote || remote->port == except || getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &size) != 0) return;
+    if (info.tcpi_state != TCP_ESTABLISHED) return;
+    const std::chrono::milliseconds since(std::min(info.tcpi_last_data_sent, info.tcpi_last_data_recv));
+    quiet = std::min(quiet.value_or(since), since);
+  });
+  return quiet;
+}
+
+std::uint16_t own_port_of(int socket) {
+  const auto local = local_name(socket);
+  return local ? local->port : 0;
+}
+
 DescriptorUse descriptor_use() {
   DescriptorUse use;
   for_each_descriptor([&](int) { ++use.open; });

@@ -52,6 +52,7 @@ std::shared_ptr<ProcessGroup> ProcessGroup::split(const std::vector<std::vector<
   rendezvous.is_for_one_group = true;
   rendezvous.rank = static_cast<int>(std::find(members.begin(), members.end(), rank()) - members.begin());
   rendezvous.world_size = static_cast<int>(members.size());
+  rendezvous.serves_store = false;  // rank 0 of a sub-group may be anyone
   std::vector<int> global_ranks;
   for (const int member : members) global_ranks.push_back(parts_->global_ranks[member]);
   const StoreLimit of_this(parts_->main().state->store_calls());  // whose end ends the wait for the other members

@@ -6,7 +6,6 @@
 #include "base/invalid.h"
 #include "comm/bootstrap/pack.h"
 #include "comm/sockets.h"
-#include "comm/store/head_count.h"
 #include "comm/store/store_exchange.h"
 
 namespace tandem::rpc {
@@ -84,22 +83,6 @@ std::vector<std::string> Meeting::all_gather_leaving(const std::string& bytes, s
     throw Error(error.code(), std::string("shutting RPC down: ") + error.what() + "; workers in order of rank: " + names +
                                   (workers_.size() > kMost ? ", ..." : "") +
                                   ". All workers call shutdown() when they have done their part; see why one has not");
-  }
-}
-
-void Meeting::stay_for_others() noexcept {
-  constexpr std::chrono::milliseconds kUntilRead{500};
-  try {
-    const auto deadline = WaitableStore::Clock::now() + kUntilRead;
-    const StoreLimit limit(deadline);
-    const HeadCount read("read");
-    if (rank() != 0) {
-      read.come(joining_->store(), size() - 1);
-    } else if (rendezvous_.serves_store && size() > 1) {
-      read.await_all(joining_->store(), deadline);
-    }
-  } catch (const std::exception&) {
-    // Whoever serves the store has ended: nobody waits any more.
   }
 }
 

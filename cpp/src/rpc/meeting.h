@@ -41,8 +41,6 @@ class Meeting {
   // throw: that is the error then. Errors: kTimeout naming the workers that have not come.
   std::vector<std::string> all_gather_leaving(const std::string& bytes, std::chrono::milliseconds timeout,
                                               std::function<void()> check = {});
-  // After the last all_gather_leaving(): who serves the store stays, for a moment, until the others have its answer.
-  void stay_for_others() noexcept;
   // Of the last all_gather_leaving(): who has not come, as far as that is known now.
   std::vector<Worker> not_leaving() noexcept;
   void refuse_leaving(const Error& reason) noexcept { leaving_->refuse(reason); }

@@ -220,7 +220,6 @@ void Session::part(Clock::time_point deadline) {
       // All had come where rank 0 has gone by now, and its store.
       if (meeting_.rank() == 0 || error.code() != ErrorCode::kPeerLost) throw;
     }
-    meeting_.stay_for_others();
   } catch (const Error& error) {
     meeting_.refuse_leaving(error);
     if (error.code() == ErrorCode::kTimeout) throw Error(error.code(), error.what() + why_others_stay());

@@ -6,7 +6,6 @@
 
 #include "comm/bootstrap/pack.h"
 #include "comm/collective.h"
-#include "comm/store/head_count.h"
 #include "comm/store/store_limit.h"
 
 namespace tandem {
@@ -31,16 +30,14 @@ std::string failure_message(const Error& error, int readers) {
 //   RANK      what that rank gives, or its refusal
 //   claimed   counts those who would answer; the first one does
 //   answer    what all gave, or why there is no more to come
-//   read      counts those who learned of a failure, for whom a rank 0 that serves the store waits
+//   read      counts those who learned of a failure; the last one of those that came sets
+//   all_read  for which a rank 0 that serves the store waits
 class Bootstrap::Round {
  public:
   using Clock = Bootstrap::Clock;
 
   Round(const Bootstrap& bootstrap, std::uint64_t number)
-      : of_(bootstrap),
-        store_(bootstrap.store_.store()),
-        prefix_(std::to_string(number) + "/"),
-        readers_(key("read")) {}
+      : of_(bootstrap), store_(bootstrap.store_.store()), prefix_(std::to_string(number) + "/") {}
 
   std::vector<std::string> run(const std::string& bytes, const Call& call) {
     store_->set(key(of_.rank_), pack({"gives", bytes}));
@@ -87,7 +84,7 @@ class Bootstrap::Round {
   // After a failure rank 0 may still have been waiting for what others gave.
   void delete_failed() {
     delete_answer();
-    readers_.forget(of_.store_);
+    for (const char* name : {"read", "all_read"}) store_->deleteKey(key(name));
     for (int rank = 0; rank < of_.size_; ++rank) store_->deleteKey(key(rank));
   }
 
@@ -159,8 +156,17 @@ class Bootstrap::Round {
       return parts;
     }
     const Error error = failure(parts);
-    if (of_.rank_ != 0) readers_.come(of_.store_, std::atoi(parts.back().c_str()));
+    if (of_.rank_ != 0) tell_read(std::atoi(parts.back().c_str()));
     throw error;
+  }
+
+  // That this rank knows the failure, for which rank 0 waits for so many.
+  void tell_read(int readers) {
+    try {
+      if (store_->add(key("read"), 1) == readers) store_->set(key("all_read"), "");
+    } catch (const std::exception&) {
+      // Whoever serves the store has gone, and has not waited.
+    }
   }
 
   // Rank 0 tells all that it gives up. Where the store goes with it, it stays until those know that have come.
@@ -168,7 +174,7 @@ class Bootstrap::Round {
     int readers = 0;
     for (int rank = 1; rank < of_.size_ && of_.serves_store_; ++rank) readers += store_->check({key(rank)});
     if (!answer(failure_message(error, readers))) read_answer(waiter, call);
-    if (readers > 0) readers_.await_all(of_.store_, Clock::now() + kUntilNamed);
+    if (readers > 0) waiter.wait(key("all_read"), Clock::now() + kUntilNamed);
     throw error;
   }
 
@@ -181,7 +187,6 @@ class Bootstrap::Round {
   const Bootstrap& of_;
   const Store& store_;
   const std::string prefix_;
-  const HeadCount readers_;
 };
 
 std::vector<std::string> Bootstrap::all_gather(const std::string& bytes, const Call& call) {

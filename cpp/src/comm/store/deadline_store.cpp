@@ -34,6 +34,11 @@ constexpr milliseconds kTryAgain{50};
 // For a server of this process to give its port back, once it has begun to, and to begin.
 constexpr milliseconds kClosed{30000};
 constexpr milliseconds kAboutToClose{500};
+// A server that goes stays until nobody has asked it anything for so long, which those do who read the answers of an
+// exchange that has ended here; but no longer than kLongestStay, for others may go on asking.
+constexpr milliseconds kQuiet{300};
+constexpr milliseconds kLongestStay{1000};
+constexpr milliseconds kBetweenLooks{10};
 // A timeout beyond it is none; time points do not overflow.
 constexpr milliseconds kForever = std::chrono::hours(24 * 365);
 
@@ -238,11 +243,14 @@ auto DeadlineStore::run(CallWatch::Turn& turn, const std::string& what, Body&& b
 // Of this process, for as long as one of its clients here uses it.
 class DeadlineStore::Server {
  public:
-  Server(std::uint16_t port, c10::intrusive_ptr<c10d::TCPStore> store) : port_(port), store_(std::move(store)) {
+  // `client`: the port of the store's own connection.
+  Server(std::uint16_t port, std::uint16_t client, c10::intrusive_ptr<c10d::TCPStore> store)
+      : port_(port), client_(client), store_(std::move(store)) {
     served_ports().add(port_);
   }
   ~Server() {
     served_ports().begin_to_close(port_);
+    stay_for_others();
     store_.reset();
     served_ports().remove(port_);
   }
@@ -250,8 +258,26 @@ class DeadlineStore::Server {
   Server& operator=(const Server&) = delete;
 
  private:
+  // LibTorch's clients warn, with a backtrace, of a server that goes while they ask.
+  void stay_for_others() const noexcept {
+    if (getpid() != process_) return;
+    try {
+      const auto until = Clock::now() + kLongestStay;
+      while (Clock::now() < until) {
+        const auto quiet = net::quiet_at(port_, client_);
+        if (!quiet || *quiet >= kQuiet) return;
+        std::this_thread::sleep_for(kBetweenLooks);
+      }
+    } catch (const std::exception&) {
+      // Nothing is known of the others, so there is nothing to wait for.
+    }
+  }
+
   const std::uint16_t port_;
+  const std::uint16_t client_;
+  const pid_t process_ = getpid();
   c10::intrusive_ptr<c10d::TCPStore> store_;
+  const ShutdownHook hook_{"the TCP store at port " + std::to_string(port_), [this] { stay_for_others(); }};
 };
 
 DeadlineStore::DeadlineStore(StorePlace place, const c10d::TCPStoreOptions& options, milliseconds timeout,
@@ -265,7 +291,9 @@ DeadlineStore::DeadlineStore(StorePlace place, const c10d::TCPStoreOptions& opti
   const StoreLimit limit(at_shutdown_);
   CallWatch::Turn turn(*watch_, what, std::max(end_of(timeout), Clock::now() + kConnected), kLastWords);
   run(turn, what, [&] { open(turn, options, std::move(opening)); });
-  if (options.isServer) server_ = std::make_shared<Server>(place_.endpoint.port, client_);
+  if (options.isServer) {
+    server_ = std::make_shared<Server>(place_.endpoint.port, net::own_port_of(socket_.get()), client_);
+  }
 }
 
 DeadlineStore::DeadlineStore(const DeadlineStore& other, milliseconds timeout)
