@@ -153,11 +153,13 @@ func TestCopyFromIsNoticedByBackward(t *testing.T) {
 
 func TestWithDataKeepsTheTensorAlive(t *testing.T) {
 	// What other tests left is gone first.
-	before := -1
-	for n := gotorch.LiveCounts()["tensor"]; n != before; n = gotorch.LiveCounts()["tensor"] {
-		before = n
+	before := gotorch.LiveCounts()["tensor"]
+	for same := 0; same < 10; same++ {
 		runtime.GC()
-		time.Sleep(50 * time.Millisecond)
+		time.Sleep(10 * time.Millisecond)
+		if n := gotorch.LiveCounts()["tensor"]; n != before {
+			before, same = n, 0
+		}
 	}
 	gotorch.WithData(gotorch.Full([]int{1 << 10}, 3), func(elements []int) {
 		runtime.GC()

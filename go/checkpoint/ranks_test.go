@@ -175,7 +175,7 @@ func stoppedRank() {
 		os.Exit(2)
 	}
 	group, err := dist.Init(context.Background(), dist.Options{Backend: "gloo", Rank: gotorch.Some(rank), WorldSize: 2,
-		InitMethod: "file://" + folder + "/store", Timeout: 10 * time.Minute})
+		InitMethod: "tcp://127.0.0.1:" + os.Getenv("TEST_PORT"), Timeout: 10 * time.Minute}) // a stopped process may hold a file store's lock
 	check(err)
 	checkpoints, err := checkpoint.Open(filepath.Join(folder, "run"), checkpoint.Options{Group: group})
 	check(err)
@@ -189,7 +189,7 @@ func stoppedRank() {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	check(checkpoints.SaveAsync(context.Background(), 2, state))
-	time.AfterFunc(200*time.Millisecond, map[string]func(){"context": cancel, "abort": checkpoints.Abort,
+	time.AfterFunc(time.Second, map[string]func(){"context": cancel, "abort": checkpoints.Abort,
 		"close": func() { checkpoints.Close() }, "close group": func() { group.Close() }, "abort group": func() { group.Abort() }, "close alone": func() {}}[how])
 	if how == "close alone" {
 		fmt.Printf("%q\n", checkpoints.Close())
@@ -204,11 +204,12 @@ func stoppedRank() {
 func TestASaveThatWaitsForAStoppedRankEnds(t *testing.T) {
 	for _, how := range []string{"context", "abort", "close", "close group", "abort group", "close alone"} {
 		folder := t.TempDir()
-		stopped := testmain.Command(t, "stopped rank", stopVariable+"="+folder+"|"+how, "TEST_RANK=1")
+		port := "TEST_PORT=" + strconv.Itoa(testmain.FreePort(t))
+		stopped := testmain.Command(t, "stopped rank", stopVariable+"="+folder+"|"+how, "TEST_RANK=1", port)
 		if err := stopped.Start(); err != nil {
 			t.Fatal(err)
 		}
-		waiting := testmain.Command(t, "stopped rank", stopVariable+"="+folder+"|"+how, "TEST_RANK=0")
+		waiting := testmain.Command(t, "stopped rank", stopVariable+"="+folder+"|"+how, "TEST_RANK=0", port)
 		output, err := waiting.StdoutPipe()
 		if err != nil {
 			t.Fatal(err)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"strconv"
@@ -46,7 +45,7 @@ const testTimeout = 60 * time.Second
 // ranks starts a child on each of n processes that find one another as a launcher's do, and gives their output.
 func ranks(t *testing.T, n int, child string, variables ...string) []*rankProcess {
 	t.Helper()
-	port := freePort(t)
+	port := testmain.FreePort(t)
 	all := make([]*rankProcess, n)
 	for rank := range all {
 		own := append([]string{"RANK=" + strconv.Itoa(rank), "WORLD_SIZE=" + strconv.Itoa(n), "LOCAL_RANK=" + strconv.Itoa(rank),
@@ -83,16 +82,6 @@ func succeed(t *testing.T, all []*rankProcess) {
 			t.Errorf("rank %d: exit code %d: %s", rank, code, r.output.String())
 		}
 	}
-}
-
-func freePort(t *testing.T) int {
-	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer listener.Close()
-	return listener.Addr().(*net.TCPAddr).Port
 }
 
 func check(ok bool, format string, arguments ...any) error {

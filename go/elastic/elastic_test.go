@@ -119,7 +119,7 @@ func awaitSpare() {
 		time.Sleep(10 * time.Millisecond)
 	}
 	if spare != "" {
-		time.Sleep(300 * time.Millisecond)
+		time.Sleep(time.Second)
 	}
 }
 
@@ -134,7 +134,7 @@ func trainChild(ctx context.Context) error {
 	}
 	values, outcome, err := training(ctx, 1, func(job *elastic.Job) error {
 		if kind == "leave" {
-			time.Sleep(10 * time.Millisecond) // or it is over before anybody could leave
+			time.Sleep(50 * time.Millisecond) // or it is over before anybody could leave
 		}
 		if kind == "" || job.Steps() != step || os.Getenv("TANDEM_MEMBER") != strconv.Itoa(member) {
 			return nil

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -93,12 +92,7 @@ func train(ctx context.Context) error {
 
 func TestTrainsUnderDDPAsInPython(t *testing.T) {
 	for _, name := range []string{"cnn", "transformer", "decoder"} {
-		listener, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		port := listener.Addr().(*net.TCPAddr).Port
-		listener.Close()
+		port := testmain.FreePort(t)
 		folder := t.TempDir()
 		results := make(chan error, 2)
 		for rank := range 2 {

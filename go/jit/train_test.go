@@ -3,7 +3,6 @@ package jit_test
 import (
 	"context"
 	"fmt"
-	"net"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -88,12 +87,7 @@ func trainOnRanks(t *testing.T, name, folder string) {
 // onRanks runs a child on two processes.
 func onRanks(t *testing.T, child, name, folder string) {
 	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	port := listener.Addr().(*net.TCPAddr).Port
-	listener.Close()
+	port := testmain.FreePort(t)
 	var outputs [2]strings.Builder
 	wait := make([]func() error, 2)
 	for rank := range wait {

@@ -25,7 +25,7 @@ import (
 )
 
 const (
-	patience        = time.Second // for the collector, and threads that release what they hold
+	patience        = 10 * time.Second // for the collector, and threads that release what they hold
 	shutdownTimeout = 30 * time.Second
 )
 
@@ -85,18 +85,17 @@ func more(open, before counts) (list []string) {
 	return list
 }
 
-// settled is what is open once the collector has freed what tests before left to it.
+// settled is what is open once the collector has freed what tests before left to it: what several collections leave as it is.
 func settled() counts {
 	before := now()
-	for {
+	for same := 0; same < 3; same++ {
 		runtime.GC()
 		time.Sleep(10 * time.Millisecond)
-		after := now()
-		if maps.Equal(before, after) {
-			return after
+		if after := now(); !maps.Equal(before, after) {
+			before, same = after, 0
 		}
-		before = after
 	}
+	return before
 }
 
 // settle is what there is more of than before once the collector has freed what it may.

@@ -2,7 +2,6 @@ package rpc_test
 
 import (
 	"fmt"
-	"net"
 	"os/exec"
 	"strconv"
 	"strings"
@@ -33,12 +32,7 @@ type worker struct {
 // start starts a child on each of n processes that find one another as a launcher's do.
 func start(t *testing.T, n int, child string) []*worker {
 	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	port := listener.Addr().(*net.TCPAddr).Port
-	listener.Close()
+	port := testmain.FreePort(t)
 	all := make([]*worker, n)
 	for rank := range all {
 		w := &worker{Cmd: testmain.Command(t, child, "RANK="+strconv.Itoa(rank), "WORLD_SIZE="+strconv.Itoa(n),

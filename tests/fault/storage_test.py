@@ -175,7 +175,7 @@ class Failing(Disks):
         for recovers, lost in {"gloo": ((True, 1), (False, 1)), "shm": ((True, 0), (True, None))}[backend]:
             with self.subTest(recovers=recovers, lost=lost), failing_disk(self.folder.new("disk")) as (mounted, failures):
                 run = mounted / "run"
-                job = self.train(["-n", "2"], f"BACKEND={backend}", "PAUSE=60", f"CHECKPOINTS={run}", "CHECKPOINT_EVERY=20", "STEPS=58")
+                job = self.train(["-n", "2"], f"BACKEND={backend}", "PAUSE=100", f"CHECKPOINTS={run}", "CHECKPOINT_EVERY=20", "STEPS=58")
                 self.await_newer(job, run, 0)
                 replace(failures, "fsync")
                 job.says(GOES_ON)  # long before the next one is due
@@ -195,7 +195,7 @@ class Failing(Disks):
     def test_older_ones_that_cannot_be_removed_cost_nothing(self):
         with failing_disk(self.place) as (mounted, failures):
             run = mounted / "run"
-            job = self.train(["-n", "2"], "BACKEND=gloo", "PAUSE=30", *self.saves(run, 8), "STEPS=32")
+            job = self.train(["-n", "2"], "BACKEND=gloo", "PAUSE=200", *self.saves(run, 8), "STEPS=32")
             self.await_newer(job, run, 16)  # of four that there will be three are kept
             replace(failures, "rmdir")
             self.assertEqual(job.finish(), 0, job.said)

@@ -270,9 +270,9 @@ void Server::go_through_steps() {
     try {
       if (sum_.pushes > 0) apply_sum();
     } catch (const Error& error) {
-      fail(error);
+      return fail(error);
     } catch (const std::exception&) {
-      fail(Error(ErrorCode::kInternal, jit::reason_of_current()));
+      return fail(Error(ErrorCode::kInternal, jit::reason_of_current()));
     }
     trainers_->begin_next();
   }
@@ -320,8 +320,10 @@ at::IValue Server::standing(const std::string& trainer, std::int64_t clock, bool
   std::int64_t joined;
   {
     const std::lock_guard<std::mutex> lock(mutex_);
-    check_failure();
     goes_on = trainers_->has_come_to(trainer, clock) && trainers_->may_go_on(trainer);
+    // A step that all have made is one, whoever gives up after it: the next says so.
+    const bool all_made_it = goes_on && trainers_->mode().synchronous && trainers_->has_pushed(trainer);
+    if (!all_made_it) check_failure();
     joined = trainers_->have_all_joined() ? -1 : trainers_->joined();
     if (!goes_on) {
       missing = joined < 0 ? trainers_->missing_for(trainer) : trainers_->names();

@@ -39,6 +39,7 @@ void Trainers::admit(const std::string& name) {
 
 bool Trainers::remove(const std::string& name) {
   if (!mode_.synchronous) step_ = slowest();
+  pushed_.erase(name);
   holds_.erase(name);
   required_.erase(name);
   return clocks_.erase(name) > 0;
@@ -60,7 +61,10 @@ void Trainers::check_push(const std::string& name, std::int64_t step) const {
 }
 
 void Trainers::count_push(const std::string& name) {
-  if (const auto found = clocks_.find(name); found != clocks_.end()) ++found->second;
+  const auto found = clocks_.find(name);
+  if (found == clocks_.end()) return;
+  ++found->second;
+  pushed_.insert(name);
 }
 
 bool Trainers::is_complete() const {

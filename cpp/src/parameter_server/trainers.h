@@ -50,6 +50,8 @@ class Trainers {
 
   // Whether so many steps of it are counted here. Errors: kNotFound.
   bool has_come_to(const std::string& name, std::int64_t clock) const { return clock_of(name) >= clock; }
+  // Any at all.
+  bool has_pushed(const std::string& name) const { return pushed_.contains(name); }
   // It has joined, other servers may not know of it, and without it they wait for ever.
   bool is_half_joined(const std::string& name) const { return holds_.contains(name) && required_.contains(name); }
   // Whether one may compute its next step. Errors: kNotFound.
@@ -70,6 +72,7 @@ class Trainers {
 
   const Mode mode_;
   std::map<std::string, std::int64_t> clocks_;
+  std::set<std::string> pushed_;
   std::set<std::string> holds_;  // that join
   std::set<std::string> required_;  // the first ones, before whom nobody begins
   std::int64_t joined_ = 0;      // ever

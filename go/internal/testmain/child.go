@@ -2,6 +2,7 @@ package testmain
 
 import (
 	"fmt"
+	"net"
 	"os"
 	"os/exec"
 	"slices"
@@ -45,4 +46,15 @@ func Command(t testing.TB, child string, variables ...string) *exec.Cmd {
 		}
 	}
 	return command
+}
+
+// FreePort is one of loopback that nobody listens at.
+func FreePort(t testing.TB) int {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	return listener.Addr().(*net.TCPAddr).Port
 }

@@ -266,7 +266,7 @@ TEST(BootstrapFaults, WhatARankIsInterruptedInIsToldToAll) {
         }
         const StoreLimit limit(interrupt);
         std::thread other([&] {
-          std::this_thread::sleep_for(milliseconds(200));
+          std::this_thread::sleep_for(milliseconds(500));  // until the others wait
           interrupt->interrupt();
         });
         if (is_missing) {

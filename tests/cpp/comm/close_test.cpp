@@ -77,6 +77,7 @@ int receive_from_any(ProcessGroup& group) {
 
 // The last rank dies in the middle of what rank 0 sends to all.
 int broadcast_to_the_dying(ProcessGroup& group) {
+  group.barrier();  // all have made the group
   std::thread end;
   if (group.rank() == kCloser) {
     end = std::thread([] {

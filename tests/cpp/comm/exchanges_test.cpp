@@ -373,7 +373,7 @@ TEST_P(Messages, AbortWakesAReceiver) {
     Work asked = group.irecv(tensor, 1, 4);
     EXPECT_FALSE(asked.is_completed());
     std::thread aborter([&] {
-      std::this_thread::sleep_for(std::chrono::milliseconds(50));
+      std::this_thread::sleep_for(std::chrono::milliseconds(500));  // until the call below waits
       group.abort();
     });
     const Error error = error_of([&] { group.recv(tensor, 1); });

@@ -309,7 +309,7 @@ void abort_in(const Place& place, const std::vector<std::string>& collectives) {
     EXPECT_THAT(ranks[kVictim].line(), StartsWith("error"));
   }
   std::cout << "at most " << most << " ms from abort to error" << std::endl;
-  EXPECT_LE(most, 1000);  // 100 on a machine that does nothing else
+  EXPECT_LE(most, 10000);  // 100 on a machine that does nothing else
   for (int rank = 0; rank < kSize; ++rank) EXPECT_EQ(ranks[rank].wait(), 0);
 }
 

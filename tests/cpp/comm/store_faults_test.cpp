@@ -151,7 +151,7 @@ TEST_F(StoreFaults, WhoWaitsForAnothersCallIsTold) {
     store->wait({"late"}, std::chrono::minutes(10));
   });
   while (!waits) std::this_thread::sleep_for(milliseconds(1));
-  std::this_thread::sleep_for(milliseconds(100));
+  std::this_thread::sleep_for(milliseconds(500));
   {
     const StoreLimit limit(Clock::now());
     const Error error = error_on([&] { store->add("counter", 1); });

@@ -189,7 +189,7 @@ TEST(TcpStore, ClientThatComesFirstConnectsSoonAfterTheServerStarts) {
   const auto connected = std::chrono::steady_clock::now();
   client->set("client", std::string("here"));
   late.join();
-  EXPECT_LT(connected - listening, std::chrono::milliseconds(200));
+  EXPECT_LT(connected - listening, std::chrono::milliseconds(800));  // LibTorch's client backs off for a second
 }
 
 TEST(TcpStore, TakesOverAListeningSocket) {

@@ -239,10 +239,10 @@ TEST(Calls, FuturesGoOnBesideTheProgram) {
 const Role kTimes("times", [] {
   call_from_here([] {
     rpc::CallOptions options;
-    options.timeout = milliseconds(200);
-    say_error([&] { rpc::rpc_sync("worker1", "sleep", {1500}, options); });
+    options.timeout = milliseconds(800);
+    say_error([&] { rpc::rpc_sync("worker1", "sleep", {3000}, options); });
     options.retries = 3;
-    say(std::to_string(rpc::rpc_sync("worker1", "slow once", {1500}, options).toInt()));
+    say(std::to_string(rpc::rpc_sync("worker1", "slow once", {3000}, options).toInt()));
   });
 });
 

@@ -117,6 +117,8 @@ TEST(ShmErrors, CallsThatDifferAreNamedOnEveryRank) {
 
 TEST(ShmErrors, ATimeoutNamesWhoIsMissingAndWhatItDoes) {
   const Store store = hash_store();
+  std::promise<void> timed_out;
+  const std::shared_future<void> later = timed_out.get_future().share();
   run_ranks(3, [&](int rank) {
     ProcessGroupOptions options = options_for(rank, 3, "shm");
     options.timeout = std::chrono::milliseconds(700);
@@ -128,9 +130,10 @@ TEST(ShmErrors, ATimeoutNamesWhoIsMissingAndWhatItDoes) {
       EXPECT_THAT(error.what(),
                   AllOf(HasSubstr("all_reduce #1 of float[10] on group 'default' (rank 0 of 3)"),
                         HasSubstr("ranks 1, 2 did not take part"), HasSubstr("rank 1 began barrier #0 last")));
+      timed_out.set_value();
     } else {
       // Comes too late, and is told what happened.
-      std::this_thread::sleep_for(std::chrono::milliseconds(1000));
+      later.wait();
       const Error error = error_of([&] { group->all_reduce(torch::zeros({10})); });
       EXPECT_EQ(error.code(), ErrorCode::kPeerLost);
       EXPECT_THAT(error.what(), AllOf(HasSubstr("rank 0 ended the group"), HasSubstr("timed out")));
@@ -157,12 +160,13 @@ TEST(ShmErrors, AWaitThatIsOverLeavesTheCollectiveToBeWaitedForAgain) {
 }
 
 TEST(ShmErrors, AbortEndsWhatRunsAndWhatIsQueuedAndTellsThePeers) {
+  std::promise<void> aborted;
   run_groups(
       3,
-      [](ProcessGroup& group) {
+      [&](ProcessGroup& group) {
         group.barrier();
         if (group.rank() == 2) {
-          std::this_thread::sleep_for(std::chrono::milliseconds(100));
+          aborted.get_future().wait();
           group.abort();
           return;
         }
@@ -172,6 +176,7 @@ TEST(ShmErrors, AbortEndsWhatRunsAndWhatIsQueuedAndTellsThePeers) {
         if (group.rank() == 1) {
           std::this_thread::sleep_for(std::chrono::milliseconds(50));
           group.abort();
+          aborted.set_value();
           for (Work& work : works) EXPECT_EQ(error_of([&] { work.wait(); }).code(), ErrorCode::kAborted);
           EXPECT_EQ(error_of([&] { group.barrier(); }).code(), ErrorCode::kAborted);
         } else {
@@ -198,7 +203,7 @@ TEST(ShmErrors, ABlockingCallIsEndedFromAnotherThread) {
             return;
           }
           std::thread other([&] {
-            std::this_thread::sleep_for(std::chrono::milliseconds(100));
+            std::this_thread::sleep_for(std::chrono::milliseconds(500));  // until the call below waits
             by_abort ? group.abort() : group.close();
           });
           at::Tensor tensor = torch::ones({3});

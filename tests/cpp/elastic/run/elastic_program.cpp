@@ -83,7 +83,7 @@ void await_member() {
   for (int i = 0; i < 1000 && access((folder + "/waits." + awaited).c_str(), F_OK) != 0; ++i) {
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }
-  std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  std::this_thread::sleep_for(std::chrono::milliseconds(1000));
 }
 
 // GATE=FILE, LINGER_UNTIL=FILE, FAIL_AFTER=FILE: until it is there, so that several processes come at once; at the end; before

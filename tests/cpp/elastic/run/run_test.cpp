@@ -62,9 +62,11 @@ TEST_P(OnBackend, ASpareTakesTheLostRanksPlaceWithTheSameBits) {
 }
 
 TEST_P(OnBackend, ALostRankIsReplacedAndTheOthersDoNotWait) {
-  Training training({"-n", "2", "--max-restarts", "1"}, settings({"PAUSE=30", "STEPS=60"}));
+  Training training({"-n", "2", "--max-restarts", "1"}, settings({"PAUSE=100", "STEPS=60"}));
   ASSERT_TRUE(training.reaches(10));
   kill(training.pid(1), SIGKILL);
+  EXPECT_TRUE(eventually([&] { return training.said().find("now 2 ranks, from step") != std::string::npos; }));
+  training.hurry();
   EXPECT_EQ(training.wait(), 0) << training.said();
   EXPECT_THAT(training.said(), HasSubstr("another one takes its place"));
   EXPECT_THAT(training.said(), HasSubstr("at batch "));  // what the first rank says of itself
@@ -140,7 +142,7 @@ TEST_P(OnBackend, OneThatIsLostWhileOthersMeet) {
 }
 
 TEST(Elastic, ARankLeavesBetweenTwoSteps) {
-  Training training({"-n", "3"}, {"FAULTS=leave-step@9/1"});
+  Training training({"-n", "3"}, {"FAULTS=leave-step@9/1", "PAUSE=20"});
   EXPECT_EQ(training.wait(), 0) << training.said();
   EXPECT_THAT(training.tool().out(), HasSubstr("[1] left"));
   EXPECT_THAT(training.said(), HasSubstr("now 2 ranks, from step"));

@@ -282,7 +282,7 @@ final class ElasticProgram {
         for (int i = 0; i < 3000 && !isThere("waits." + setting("AWAIT", "")); i++) {
           Thread.sleep(10);
         }
-        Thread.sleep(500); // until it waits to be needed, most likely
+        Thread.sleep(1500); // until it waits to be needed, most likely
       }
       case "kill", "term", "usr1" -> signal(ProcessHandle.current().pid(), kind.toUpperCase(java.util.Locale.ROOT));
       case "ask" -> { // the end of the program, whose hook has asked for this process to leave soon after

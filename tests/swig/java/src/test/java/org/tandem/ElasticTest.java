@@ -186,7 +186,7 @@ class ElasticTest {
   @Test
   void sigtermAndSigusr1HaveARankLeaveBetweenTwoSteps() throws Exception {
     for (String kind : List.of("term", "usr1")) { // leave() is below
-      Launched run = new Launched(0, List.of("-n", "2"), "PAUSE=20", "FAULT=" + kind + "-forward@9/1");
+      Launched run = new Launched(0, List.of("-n", "2"), "PAUSE=100", "FAULT=" + kind + "-forward@9/1");
       run.assertSays("member 1: outcome LEFT", "member 0: outcome FINISHED", "now 1 rank, from step");
       assertFalse(run.log.contains("killed by"), run.log);
       assertFalse(run.log.contains("error: "), run.log);
