@@ -135,8 +135,8 @@ void Channel::tell_connected() const {
   try {
     const StoreLimit limit(std::chrono::steady_clock::now() + kUntilConnected);
     if (store.store()->add(kConnectedKey, 1) < state->size()) return;
-    store.store()->deleteKey(kConnectedKey);
     store.store()->set(kAllConnectedKey, "");
+    store.store()->deleteKey(kConnectedKey);
   } catch (const std::exception&) {
     // Whoever serves the store has ended, or stands still: collectives say whether that is a rank which they need.
   }

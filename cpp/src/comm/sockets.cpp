@@ -102,11 +102,14 @@ void for_each_descriptor(Visit&& visit) {
   std::unique_ptr<DIR, int (*)(DIR*)> folder(opendir("/proc/self/fd"), closedir);
   if (!folder) return;
   const int own = dirfd(folder.get());
+  std::vector<int> open;  // before any visit, which may open more
   while (const dirent* entry = readdir(folder.get())) {
     char* end = nullptr;
     const long fd = std::strtol(entry->d_name, &end, 10);
-    if (*end == '\0' && end != entry->d_name && fd != own) visit(static_cast<int>(fd));
+    if (*end == '\0' && end != entry->d_name && fd != own) open.push_back(static_cast<int>(fd));
   }
+  folder.reset();
+  for (const int fd : open) visit(fd);
 }
 
 std::string bind_failure(const std::string& host, std::uint16_t port, int failure) {
@@ -371,25 +374,40 @@ std::size_t accepted_at(std::uint16_t port) {
   return count;
 }
 
-std::optional<std::chrono::milliseconds> quiet_at(std::uint16_t port, std::uint16_t except) {
-  std::optional<std::chrono::milliseconds> quiet;
+std::vector<Descriptor> connections_at(std::uint16_t port, const std::vector<Endpoint>& except) {
+  std::vector<Descriptor> found;
   for_each_descriptor([&](int fd) {
-    const auto local = local_name(fd);
-    if (!local || local->port != port || is_listening(fd)) return;
-    const auto remote = remote_name(fd);
-    tcp_info info{};
-    socklen_t size = sizeof info;
-    if (!remote || remote->port == except || getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &size) != 0) return;
-    if (info.tcpi_state != TCP_ESTABLISHED) return;
-    const std::chrono::milliseconds since(std::min(info.tcpi_last_data_sent, info.tcpi_last_data_recv));
-    quiet = std::min(quiet.value_or(since), since);
+    const auto local = local_name(fd), remote = remote_name(fd);
+    if (!local || !remote || local->port != port) return;
+    if (std::find(except.begin(), except.end(), *remote) == except.end()) found.push_back(duplicate(fd));
   });
-  return quiet;
+  return found;
 }
 
-std::uint16_t own_port_of(int socket) {
-  const auto local = local_name(socket);
-  return local ? local->port : 0;
+std::vector<Endpoint> own_ends(std::uint16_t port) {
+  std::vector<Endpoint> ends;
+  for_each_descriptor([&](int fd) {
+    const auto local = local_name(fd), remote = remote_name(fd);
+    if (local && remote && remote->port == port) ends.push_back(*local);
+  });
+  return ends;
+}
+
+std::optional<Endpoint> own_end(int socket) {
+  return local_name(socket);
+}
+
+std::optional<std::chrono::milliseconds> quiet_time(const std::vector<Descriptor>& connections) {
+  std::optional<std::chrono::milliseconds> quiet;
+  for (const Descriptor& one : connections) {
+    tcp_info info{};
+    socklen_t size = sizeof info;
+    if (getsockopt(one.get(), IPPROTO_TCP, TCP_INFO, &info, &size) != 0) continue;
+    if (info.tcpi_state != TCP_ESTABLISHED) continue;
+    const std::chrono::milliseconds since(std::min(info.tcpi_last_data_sent, info.tcpi_last_data_recv));
+    quiet = std::min(quiet.value_or(since), since);
+  }
+  return quiet;
 }
 
 DescriptorUse descriptor_use() {

@@ -90,12 +90,13 @@ int close_connections(const std::vector<Endpoint>& local, const std::vector<Endp
 
 // How many TCP connections this process has whose own port is `port`: those that its listener there has accepted.
 std::size_t accepted_at(std::uint16_t port);
-
-// For how long none of them has carried data, either way, but for the one from `except`, a port of this process's own.
-// Nothing: the other side has closed them all.
-std::optional<std::chrono::milliseconds> quiet_at(std::uint16_t port, std::uint16_t except);
-// The port of this side of a connection; 0 of anything else.
-std::uint16_t own_port_of(int socket);
+// Duplicates of them, but for those whose other ends are these.
+std::vector<Descriptor> connections_at(std::uint16_t port, const std::vector<Endpoint>& except);
+// For how long none of these connections has carried data, either way. Nothing: the other side has closed them all.
+std::optional<std::chrono::milliseconds> quiet_time(const std::vector<Descriptor>& connections);
+// This side's end of each connection of this process to a listener at `port`, and of one.
+std::vector<Endpoint> own_ends(std::uint16_t port);
+std::optional<Endpoint> own_end(int socket);
 
 struct DescriptorUse {
   std::size_t open = 0;

@@ -320,6 +320,7 @@ at::IValue Server::standing(const std::string& trainer, std::int64_t clock, bool
   std::int64_t joined;
   {
     const std::lock_guard<std::mutex> lock(mutex_);
+    if (!trainers_->takes_part(trainer)) check_failure();
     goes_on = trainers_->has_come_to(trainer, clock) && trainers_->may_go_on(trainer);
     // A step that all have made is one, whoever gives up after it: the next says so.
     const bool all_made_it = goes_on && trainers_->mode().synchronous && trainers_->has_pushed(trainer);

@@ -50,6 +50,7 @@ class Trainers {
 
   // Whether so many steps of it are counted here. Errors: kNotFound.
   bool has_come_to(const std::string& name, std::int64_t clock) const { return clock_of(name) >= clock; }
+  bool takes_part(const std::string& name) const { return clocks_.contains(name); }
   // Any at all.
   bool has_pushed(const std::string& name) const { return pushed_.contains(name); }
   // It has joined, other servers may not know of it, and without it they wait for ever.

@@ -243,14 +243,15 @@ auto DeadlineStore::run(CallWatch::Turn& turn, const std::string& what, Body&& b
 // Of this process, for as long as one of its clients here uses it.
 class DeadlineStore::Server {
  public:
-  // `client`: the port of the store's own connection.
-  Server(std::uint16_t port, std::uint16_t client, c10::intrusive_ptr<c10d::TCPStore> store)
-      : port_(port), client_(client), store_(std::move(store)) {
+  // `client`: the store's own connection.
+  Server(std::uint16_t port, const std::optional<net::Endpoint>& client, c10::intrusive_ptr<c10d::TCPStore> store)
+      : port_(port), store_(std::move(store)) {
+    if (client) own_.push_back(*client);
     served_ports().add(port_);
   }
   ~Server() {
     served_ports().begin_to_close(port_);
-    stay_for_others();
+    stay_for_others(/*at_shutdown=*/false);
     store_.reset();
     served_ports().remove(port_);
   }
@@ -258,13 +259,15 @@ class DeadlineStore::Server {
   Server& operator=(const Server&) = delete;
 
  private:
-  // LibTorch's clients warn, with a backtrace, of a server that goes while they ask.
-  void stay_for_others() const noexcept {
-    if (getpid() != process_) return;
+  // LibTorch's clients warn, with a backtrace, of a server that goes while they ask. Who connects later than this begins comes
+  // to meet the next server. Once: at the program's shutdown, when this process's own clients are still there, or here.
+  void stay_for_others(bool at_shutdown) noexcept {
+    if (getpid() != process_ || stayed_.exchange(true)) return;
     try {
       const auto until = Clock::now() + kLongestStay;
+      const auto others = net::connections_at(port_, at_shutdown ? net::own_ends(port_) : own_);
       while (Clock::now() < until) {
-        const auto quiet = net::quiet_at(port_, client_);
+        const auto quiet = net::quiet_time(others);
         if (!quiet || *quiet >= kQuiet) return;
         std::this_thread::sleep_for(kBetweenLooks);
       }
@@ -274,10 +277,11 @@ class DeadlineStore::Server {
   }
 
   const std::uint16_t port_;
-  const std::uint16_t client_;
+  std::vector<net::Endpoint> own_;
   const pid_t process_ = getpid();
+  std::atomic<bool> stayed_ = false;
   c10::intrusive_ptr<c10d::TCPStore> store_;
-  const ShutdownHook hook_{"the TCP store at port " + std::to_string(port_), [this] { stay_for_others(); }};
+  const ShutdownHook hook_{"the TCP store at port " + std::to_string(port_), [this] { stay_for_others(/*at_shutdown=*/true); }};
 };
 
 DeadlineStore::DeadlineStore(StorePlace place, const c10d::TCPStoreOptions& options, milliseconds timeout,
@@ -292,7 +296,7 @@ DeadlineStore::DeadlineStore(StorePlace place, const c10d::TCPStoreOptions& opti
   CallWatch::Turn turn(*watch_, what, std::max(end_of(timeout), Clock::now() + kConnected), kLastWords);
   run(turn, what, [&] { open(turn, options, std::move(opening)); });
   if (options.isServer) {
-    server_ = std::make_shared<Server>(place_.endpoint.port, net::own_port_of(socket_.get()), client_);
+    server_ = std::make_shared<Server>(place_.endpoint.port, net::own_end(socket_.get()), client_);
   }
 }
 

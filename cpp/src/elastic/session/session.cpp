@@ -280,6 +280,8 @@ void Session::Parts::connect(const membership::Form& form, const std::shared_ptr
     if (now) now->abort();
   });
   const StoreLimit limit(StoreLimit::Clock::now() + kMeeting);
+  // The one before ends when the others have left it, which they do when they know of this one.
+  const Store before = std::exchange(store, Store());
   const std::string host = form.host.empty() ? "127.0.0.1" : form.host;
   if (form.serves) {
     store = tcp_store(host, 0, {.is_server = true, .timeout = kMeeting});

@@ -97,7 +97,7 @@ TEST_P(NodesOnBackend, GoOnWithoutALostNode) {
   ASSERT_TRUE(first->reaches(5)) << first->said();  // there is a commit
   const pid_t worker = second->pid(1);
   second->tool().send(SIGKILL);
-  EXPECT_TRUE(eventually([&] { return first->said().find("now 1 rank, from step") != std::string::npos; }));
+  EXPECT_TRUE(first->says("now 1 rank, from step")) << first->said();
   first->hurry();
   EXPECT_EQ(first->wait(), 0) << first->said();
   EXPECT_THAT(first->said(), HasSubstr("has closed its connection; its ranks are lost"));

@@ -65,7 +65,7 @@ TEST_P(OnBackend, ALostRankIsReplacedAndTheOthersDoNotWait) {
   Training training({"-n", "2", "--max-restarts", "1"}, settings({"PAUSE=100", "STEPS=60"}));
   ASSERT_TRUE(training.reaches(10));
   kill(training.pid(1), SIGKILL);
-  EXPECT_TRUE(eventually([&] { return training.said().find("now 2 ranks, from step") != std::string::npos; }));
+  EXPECT_TRUE(training.says("now 2 ranks, from step")) << training.said();
   training.hurry();
   EXPECT_EQ(training.wait(), 0) << training.said();
   EXPECT_THAT(training.said(), HasSubstr("another one takes its place"));

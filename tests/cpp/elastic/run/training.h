@@ -49,6 +49,12 @@ class Training {
   void hurry() { launch::write_text(folder_.path() + "/hurry", ""); }
   Tool& tool() { return tool_; }
   std::string said() const { return tool_.out() + tool_.err(); }
+  bool says(const std::string& text) {
+    return eventually([&] {
+      tool_.look();
+      return said().find(text) != std::string::npos;
+    });
+  }
   std::string folder() const { return folder_.path(); }
   std::string result(int rank = 0) const { return read_text(folder_.path() + "/result." + std::to_string(rank)); }
   pid_t pid(int member) const {
