@@ -179,6 +179,15 @@ std::vector<std::string> GroupBootstrap::gather(const std::string& bytes,
   }
 }
 
+void GroupBootstrap::finish() noexcept {
+  bootstrap_.finish();
+  try {
+    store_.note_clients();
+  } catch (const std::exception&) {
+    // Then a server that goes stays for all that are connected.
+  }
+}
+
 // The rank may join the next group of this name.
 void GroupBootstrap::mark_ended() {
   if (std::exchange(ended_, true) || rendezvous_.is_for_one_group) return;

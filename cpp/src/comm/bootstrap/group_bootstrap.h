@@ -56,7 +56,7 @@ class GroupBootstrap {
   // This rank cannot go on: the others get `reason` instead of what they wait for. Throws nothing.
   void refuse(const Error& reason) noexcept;
   // All is exchanged. Throws nothing.
-  void finish() noexcept { bootstrap_.finish(); }
+  void finish() noexcept;
 
  private:
   std::vector<std::string> gather(const std::string& bytes, std::function<void(int, const std::string&)> check);

@@ -258,14 +258,27 @@ class DeadlineStore::Server {
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
 
+  void note_clients() {
+    std::set<std::uint64_t> now;
+    for (const Descriptor& one : net::connections_at(port_, own_)) now.insert(net::identity_of(one.get()));
+    const std::lock_guard<std::mutex> lock(mutex_);
+    noted_ = std::move(now);
+  }
+
  private:
-  // LibTorch's clients warn, with a backtrace, of a server that goes while they ask. Who connects later than this begins comes
-  // to meet the next server. Once: at the program's shutdown, when this process's own clients are still there, or here.
+  // LibTorch's clients warn, with a backtrace, of a server that goes while they ask. Who has connected later than note_clients()
+  // comes to meet the next server. Once: at the program's shutdown, when this process's own clients are still there, or here.
   void stay_for_others(bool at_shutdown) noexcept {
     if (getpid() != process_ || stayed_.exchange(true)) return;
     try {
       const auto until = Clock::now() + kLongestStay;
-      const auto others = net::connections_at(port_, at_shutdown ? net::own_ends(port_) : own_);
+      auto others = net::connections_at(port_, at_shutdown ? net::own_ends(port_) : own_);
+      {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        std::erase_if(others, [&](const Descriptor& one) {
+          return !noted_.empty() && !noted_.contains(net::identity_of(one.get()));
+        });
+      }
       while (Clock::now() < until) {
         const auto quiet = net::quiet_time(others);
         if (!quiet || *quiet >= kQuiet) return;
@@ -280,6 +293,8 @@ class DeadlineStore::Server {
   std::vector<net::Endpoint> own_;
   const pid_t process_ = getpid();
   std::atomic<bool> stayed_ = false;
+  std::mutex mutex_;
+  std::set<std::uint64_t> noted_;  // none: all
   c10::intrusive_ptr<c10d::TCPStore> store_;
   const ShutdownHook hook_{"the TCP store at port " + std::to_string(port_), [this] { stay_for_others(/*at_shutdown=*/true); }};
 };
@@ -515,6 +530,10 @@ std::vector<std::uint8_t> DeadlineStore::queuePop(const std::string& key, bool b
 
 std::int64_t DeadlineStore::queueLen(const std::string& key) {
   return ask("length of queue " + quoted(key), [&](c10d::TCPStore& client) { return client.queueLen(key); });
+}
+
+void DeadlineStore::note_clients() {
+  if (server_) server_->note_clients();
 }
 
 bool DeadlineStore::has_lost_server() {

@@ -50,6 +50,8 @@ class DeadlineStore final : public c10d::Store {
   const std::vector<std::uint8_t>& identity() const { return identity_; }
   // Whether the connection has ended on the server's side. Asks nobody.
   bool has_lost_server();
+  // Where this process serves it: all have met whom it is for, by these connections. When it goes it stays for no others.
+  void note_clients();
   // Of a store that was told their number: waits until all workers have connected.
   void wait_for_workers();
 

@@ -94,6 +94,10 @@ bool WaitableStore::has_lost_server() const {
   return of_tcp && of_tcp->has_lost_server();
 }
 
+void WaitableStore::note_clients() const {
+  if (auto* of_tcp = dynamic_cast<DeadlineStore*>(&underlying(store_))) of_tcp->note_clients();
+}
+
 WaitableStore::Waiter::Waiter(const WaitableStore& store)
     : from_(store),
       connection_(store.connections_->take()),

@@ -26,6 +26,8 @@ class TANDEM_API WaitableStore {
   const Store& store() const { return store_; }
   // Whether it is a TCP store whose server is known to be gone. Asks nobody.
   bool has_lost_server() const;
+  // As DeadlineStore has it, of another store nothing.
+  void note_clients() const;
 
   // A connection to wait on. Of one thread.
   class TANDEM_API Waiter {
